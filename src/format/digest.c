@@ -1,0 +1,117 @@
+#include "format/digest.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <openssl/evp.h>
+
+struct ks_digest {
+	EVP_MD_CTX *ctx;
+};
+
+/* Fetched once: an implicit fetch for every small message would cost more
+ * than hashing it. */
+static EVP_MD *sha256;
+static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
+
+static void
+fetch_sha256(void)
+{
+	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+	if (sha256 == NULL)
+		abort();
+}
+
+/* One context per thread, reused: creating one allocates three times. */
+static pthread_key_t ctx_key;
+static pthread_once_t ctx_once = PTHREAD_ONCE_INIT;
+
+static void
+free_ctx(void *ctx)
+{
+	EVP_MD_CTX_free(ctx);
+}
+
+static void
+make_key(void)
+{
+	if (pthread_key_create(&ctx_key, free_ctx) != 0)
+		abort();
+}
+
+static EVP_MD_CTX *
+thread_ctx(void)
+{
+	EVP_MD_CTX *ctx;
+
+	(void)pthread_once(&sha256_once, fetch_sha256);
+	(void)pthread_once(&ctx_once, make_key);
+	ctx = pthread_getspecific(ctx_key);
+	if (ctx != NULL)
+		return ctx;
+	ctx = EVP_MD_CTX_new();
+	if (ctx == NULL || pthread_setspecific(ctx_key, ctx) != 0)
+		abort();
+	return ctx;
+}
+
+void
+ks_sha256_pair(struct ks_span a, struct ks_span b, struct ks_id *out)
+{
+	EVP_MD_CTX *ctx = thread_ctx();
+
+	if (EVP_DigestInit_ex2(ctx, sha256, NULL) != 1 ||
+		EVP_DigestUpdate(ctx, a.data, a.len) != 1 ||
+		EVP_DigestUpdate(ctx, b.data, b.len) != 1 ||
+		EVP_DigestFinal_ex(ctx, out->bytes, NULL) != 1)
+		abort();
+}
+
+void
+ks_sha256(struct ks_span bytes, struct ks_id *out)
+{
+	ks_sha256_pair(bytes, ks_span(NULL, 0), out);
+}
+
+enum ks_status
+ks_digest_new(struct ks_digest **out, struct ks_error *err)
+{
+	struct ks_digest *digest = calloc(1, sizeof(*digest));
+
+	*out = NULL;
+	(void)pthread_once(&sha256_once, fetch_sha256);
+	if (digest == NULL)
+		return ks_fail_nomem(err);
+	digest->ctx = EVP_MD_CTX_new();
+	if (digest->ctx == NULL ||
+		EVP_DigestInit_ex2(digest->ctx, sha256, NULL) != 1) {
+		ks_digest_free(digest);
+		return ks_fail_nomem(err);
+	}
+	*out = digest;
+	return KS_OK;
+}
+
+void
+ks_digest_free(struct ks_digest *digest)
+{
+	if (digest == NULL)
+		return;
+	EVP_MD_CTX_free(digest->ctx);
+	free(digest);
+}
+
+void
+ks_digest_update(struct ks_digest *digest, struct ks_span bytes)
+{
+	if (EVP_DigestUpdate(digest->ctx, bytes.data, bytes.len) != 1)
+		abort();
+}
+
+void
+ks_digest_final(struct ks_digest *digest, struct ks_id *out)
+{
+	if (EVP_DigestFinal_ex(digest->ctx, out->bytes, NULL) != 1 ||
+		EVP_DigestInit_ex2(digest->ctx, sha256, NULL) != 1)
+		abort();
+}

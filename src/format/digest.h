@@ -1,0 +1,25 @@
+/*
+ * SHA-256 (FIPS 180-4), by OpenSSL. The only user of OpenSSL.
+ */
+#ifndef KS_FORMAT_DIGEST_H
+#define KS_FORMAT_DIGEST_H
+
+#include "base/error.h"
+#include "format/id.h"
+
+/* The digest of the concatenation of `a` and `b` (either may be empty). Does
+ * not fail: an OpenSSL without SHA-256 ends the process by abort(). Safe from
+ * any thread. */
+void ks_sha256(struct ks_span bytes, struct ks_id *out);
+void ks_sha256_pair(struct ks_span a, struct ks_span b, struct ks_id *out);
+
+/* A running digest, for bytes that arrive in pieces. */
+struct ks_digest;
+enum ks_status ks_digest_new(struct ks_digest **out, struct ks_error *err)
+	KS_CHECKED;
+void ks_digest_free(struct ks_digest *digest);
+void ks_digest_update(struct ks_digest *digest, struct ks_span bytes);
+/* The digest of everything so far; the object is then ready for a new one. */
+void ks_digest_final(struct ks_digest *digest, struct ks_id *out);
+
+#endif

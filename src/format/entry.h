@@ -1,0 +1,94 @@
+/*
+ * One line of the log: its form, read and written.
+ *
+ * A line is one RFC 8785 object without the LF, at most KS_ENTRY_MAX bytes
+ * (store-layout.md, section "log"); its bytes are the leaf of the Merkle tree.
+ * A redacted line is '-' and the 64 hex digits of the former leaf hash. Only
+ * the form of a single line is judged here; the rules between lines are in
+ * format/replay.h.
+ */
+#ifndef KS_FORMAT_ENTRY_H
+#define KS_FORMAT_ENTRY_H
+
+#include "base/buf.h"
+#include "format/id.h"
+#include "format/jcs.h"
+
+#define KS_ENTRY_MAX 65535
+#define KS_SEGMENT_ENTRIES 256
+
+enum ks_op {
+	KS_OP_INIT,
+	KS_OP_KEY,
+	KS_OP_PUBLISH,
+	KS_OP_ANNOTATE,
+	KS_OP_RETRACT,
+	KS_OP_SUPERSEDE,
+	KS_OP_RESTORE,
+	KS_OP_TAKEDOWN,
+	KS_OP_EXTENSION,	/* x-…: may be ignored */
+	KS_OP_REDACTED		/* '-' and a leaf hash */
+};
+
+/* "publish", …: the text of `op` (static). */
+const char *ks_op_name(enum ks_op op);
+
+/* A line taken apart. Spans are canonical values inside the line ("\"text\""
+ * with quotes for strings); a member that is absent has len 0. */
+struct ks_entry {
+	enum ks_op op;
+	struct ks_span at;	/* 20 characters, without quotes */
+	struct ks_id digest;	/* all but init, key, x-…, redacted */
+	struct ks_id by;	/* supersede */
+	struct ks_id leaf;	/* redacted: the former leaf hash */
+	struct ks_span kind;	/* publish: without quotes; "raw" or api/kind */
+	struct ks_span metadata;	/* an object */
+	struct ks_span provenance;	/* an object */
+	struct ks_span missing;		/* an array of digests */
+	struct ks_span reason;		/* a string or an object */
+	struct ks_span retracted_at;	/* a string */
+	struct ks_span lines;		/* an array of integers */
+	struct ks_span format;		/* a string */
+	struct ks_span key, role, origin, next;	/* strings */
+};
+
+/* Take apart one line (without LF). KS_CORRUPT: not canonical JSON, too long,
+ * a member missing, ill-typed, null or empty where it must be absent, a
+ * malformed digest or time. KS_UNSUPPORTED: an op, member, role or provenance
+ * name that is unknown and does not start with "x-" (the line needs a newer
+ * kistore). */
+enum ks_status ks_entry_parse(struct ks_jcs *jcs, struct ks_span line,
+	struct ks_entry *entry, struct ks_error *err) KS_CHECKED;
+
+/* Append the line for `entry`, without LF: members in canonical order, absent
+ * ones left out. KS_INVALID when it is longer than KS_ENTRY_MAX. */
+enum ks_status ks_entry_write(const struct ks_entry *entry,
+	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
+
+/* Provenance, as far as the program itself acts on it. */
+struct ks_provenance {
+	bool has_id, has_source, has_project;
+	uint8_t id[16];			/* UUID */
+	struct ks_id source, project;
+};
+
+/* Check the members of a provenance object against the closed table (design
+ * 2.2): types, digests, lower-case UUID, nothing null or empty at any depth
+ * of objects; and which kinds may carry `source` and `project` (`kind` is as
+ * in a publish line, len 0 = unknown: not checked). KS_CORRUPT or
+ * KS_UNSUPPORTED as ks_entry_parse. */
+enum ks_status ks_provenance_read(struct ks_span provenance,
+	struct ks_span kind, struct ks_provenance *out, struct ks_error *err)
+	KS_CHECKED;
+
+/* "YYYY-MM-DDTHH:MM:SSZ", calendar-checked, and its POSIX seconds. */
+#define KS_TIME_TEXT 20
+bool ks_time_parse(struct ks_span text, int64_t *seconds);
+bool ks_time_print(int64_t seconds, char out[KS_TIME_TEXT + 1]);
+
+/* A UUID in its 36-character form: lower case only, or (loose) any case. */
+#define KS_UUID_TEXT 36
+bool ks_uuid_parse(struct ks_span text, bool loose, uint8_t out[16]);
+char *ks_uuid_print(const uint8_t id[16], char out[KS_UUID_TEXT + 1]);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * One object as one zstd frame. The only user of zstd.
+ *
+ * store-layout.md, section "frames": exactly one frame (RFC 8878), its content
+ * size stated, the reserved header bit zero, nothing after it, window and
+ * content within the limits below; it may name a dictionary.
+ */
+#ifndef KS_FORMAT_FRAME_H
+#define KS_FORMAT_FRAME_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#define KS_FRAME_LEVEL 3
+
+/* What a frame header says, before anything is allocated for it. */
+struct ks_frame_info {
+	uint64_t content_size;
+	uint32_t dictionary_id;	/* 0 = none */
+};
+
+/* Read and judge the header of `frame`: KS_CORRUPT with the rule broken
+ * (not a zstd frame, truncated, size not stated or over `limit`, window over
+ * the larger of `limit` and 1 MiB, reserved bit set). */
+enum ks_status ks_frame_inspect(struct ks_span frame, uint64_t limit,
+	struct ks_frame_info *info, struct ks_error *err) KS_CHECKED;
+
+/* A dictionary, digested for both directions. Immutable: share it freely
+ * between threads. */
+struct ks_dictionary;
+enum ks_status ks_dictionary_new(struct ks_dictionary **out,
+	struct ks_span bytes, struct ks_error *err) KS_CHECKED;
+void ks_dictionary_free(struct ks_dictionary *dictionary);
+uint32_t ks_dictionary_id(const struct ks_dictionary *dictionary);
+
+/* Train a dictionary of at most `capacity` bytes (0 = 112,640) on samples
+ * that lie one after another in `samples`, `sizes[i]` bytes each. The same
+ * samples give the same bytes with the same zstd. KS_INVALID when they are
+ * too few or too alike for zstd to make one. */
+enum ks_status ks_dictionary_train(struct ks_span samples,
+	const size_t *sizes, size_t count, size_t capacity,
+	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
+
+/* Compresses and decompresses; keeps scratch memory. One per thread. */
+struct ks_framer;
+enum ks_status ks_framer_new(struct ks_framer **out, struct ks_error *err)
+	KS_CHECKED;
+void ks_framer_free(struct ks_framer *framer);
+
+/* Append `body` as one frame to `out`; `dictionary` may be NULL. */
+enum ks_status ks_frame_pack(struct ks_framer *framer, struct ks_span body,
+	const struct ks_dictionary *dictionary, struct ks_buf *out,
+	struct ks_error *err) KS_CHECKED;
+
+/* Append the body of `frame` to `out`. `dictionary` is the one the frame
+ * names, or NULL. KS_CORRUPT as ks_frame_inspect, or when the data is
+ * damaged or truncated, bytes follow the frame, or its dictionary is another
+ * one. On failure `out` has its former length. Memory is bounded by the
+ * content size, which was checked against `limit` first. */
+enum ks_status ks_frame_unpack(struct ks_framer *framer, struct ks_span frame,
+	uint64_t limit, const struct ks_dictionary *dictionary,
+	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
+
+/* Streaming decoder for input files (catalogue.jsonl.zst): any number of
+ * frames, any size, window at most 128 MiB. Feed `in` until it is empty;
+ * each call appends at most about `step` bytes to `out` and moves `in` on.
+ * At the end of input call ks_inflater_end(): KS_INVALID when a frame is cut
+ * short. Damaged input is KS_INVALID. */
+struct ks_inflater;
+enum ks_status ks_inflater_new(struct ks_inflater **out, struct ks_error *err)
+	KS_CHECKED;
+void ks_inflater_free(struct ks_inflater *inflater);
+enum ks_status ks_inflater_step(struct ks_inflater *inflater,
+	struct ks_span *in, size_t step, struct ks_buf *out,
+	struct ks_error *err) KS_CHECKED;
+enum ks_status ks_inflater_end(struct ks_inflater *inflater,
+	struct ks_error *err) KS_CHECKED;
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * Replaying the log: the rules between lines (store-layout.md, section
+ * "replay").
+ *
+ * Feed every line in order to ks_replay_line(). A line that breaks a rule is a
+ * fault and has no effect; whether a line takes effect depends on earlier
+ * lines alone. What is kept per object is small (about 48 bytes and, with an
+ * id, 24 more), so a million objects fit easily.
+ *
+ * A replay may start in the middle: then `loader` supplies the state of
+ * objects and ids that earlier lines left, on first use, from an index.
+ */
+#ifndef KS_FORMAT_REPLAY_H
+#define KS_FORMAT_REPLAY_H
+
+#include "format/entry.h"
+#include "format/merkle.h"
+
+#define KS_NO_OBJECT UINT32_MAX
+
+/* What earlier lines say of one digest. */
+struct ks_object_state {
+	struct ks_id digest;
+	uint32_t published;	/* index of its publish line */
+	uint32_t successor;	/* object number, or KS_NO_OBJECT */
+	uint16_t kind;		/* number of the kind text, ks_replay_kind() */
+	bool retracted;
+	bool superseded;	/* successor may be unknown to a loader */
+	bool taken_down;
+	bool redacted;		/* the publish line itself was redacted: kind,
+				 * id and time unknown and exempt */
+	bool was_retracted;	/* ever had a retract line */
+	bool was_superseded;	/* ever had a supersede line */
+	bool has_missing;	/* its publish line has `missing` */
+	bool seen;		/* free for the caller (found in the tree) */
+};
+
+struct ks_replay;
+
+/* Supplies earlier state when a replay starts in the middle. */
+struct ks_replay_loader {
+	void *arg;
+	/* Fill `state` (published, flags; kind text into *kind, valid until
+	 * the next call; when superseded, the successor's digest into
+	 * *successor). Return false when the digest was never published. */
+	bool (*object)(void *arg, const struct ks_id *digest,
+		struct ks_object_state *state, struct ks_span *kind,
+		struct ks_id *successor);
+	/* The digest that an id belongs to (the newest); false when unknown. */
+	bool (*id)(void *arg, const uint8_t id[16], struct ks_id *digest);
+};
+
+/* What came of a line. */
+enum ks_verdict {
+	KS_LINE_OK,
+	KS_LINE_FAULT,		/* breaks a rule: no effect */
+	KS_LINE_UNSUPPORTED	/* needs a newer kistore: derived answers stop */
+};
+
+/* A replay from entry 0, or (with a loader) from `tree` with the previous
+ * line's time `at` (20 characters, "" = none). */
+enum ks_status ks_replay_new(struct ks_replay **out, struct ks_error *err)
+	KS_CHECKED;
+enum ks_status ks_replay_resume(struct ks_replay **out,
+	const struct ks_replay_loader *loader, const struct ks_merkle *tree,
+	const char *at, struct ks_error *err) KS_CHECKED;
+void ks_replay_free(struct ks_replay *replay);
+
+/* Announce a takedown that stands later in the log: needed before replaying a
+ * log that holds redacted lines, since only the takedown says whose they are.
+ * Call for every takedown line of the log, in order, before the first
+ * ks_replay_line(). */
+enum ks_status ks_replay_foresee(struct ks_replay *replay, uint64_t index,
+	const struct ks_entry *takedown, struct ks_error *err) KS_CHECKED;
+
+/* Take one line (without LF) as the next entry; `entry` is filled for OK, and
+ * spans point into `line`. The leaf is appended to the tree whatever the
+ * verdict. *object is the object the line is about (KS_NO_OBJECT for init,
+ * key, x-…, an unattributed redaction). For FAULT and UNSUPPORTED err holds
+ * the rule. KS_NOMEM is the only failure. */
+enum ks_status ks_replay_line(struct ks_replay *replay, struct ks_jcs *jcs,
+	struct ks_span line, enum ks_verdict *verdict, struct ks_entry *entry,
+	uint32_t *object, struct ks_error *err) KS_CHECKED;
+
+/* Faults that only the whole log shows, after the last line (a redacted line
+ * that no takedown names): calls `report` for each. */
+void ks_replay_end(struct ks_replay *replay,
+	void (*report)(void *arg, uint64_t index, const char *message),
+	void *arg);
+
+/* The tree over the lines so far; the last line's time; counts of lines. */
+const struct ks_merkle *ks_replay_tree(const struct ks_replay *replay);
+const char *ks_replay_time(const struct ks_replay *replay);
+uint64_t ks_replay_count(const struct ks_replay *replay, enum ks_op op);
+uint64_t ks_replay_faults(const struct ks_replay *replay);
+uint64_t ks_replay_unsupported(const struct ks_replay *replay);
+
+/* The number of a digest (asks the loader), or KS_NO_OBJECT. */
+uint32_t ks_replay_find(struct ks_replay *replay, const struct ks_id *digest);
+
+/* The object that an id belongs to (the newest), or KS_NO_OBJECT. */
+uint32_t ks_replay_find_id(struct ks_replay *replay, const uint8_t id[16]);
+
+/* Objects known so far are 0 … count - 1; state is valid until the next
+ * line or find. */
+uint32_t ks_replay_objects(const struct ks_replay *replay);
+struct ks_object_state *ks_replay_object(struct ks_replay *replay,
+	uint32_t number);
+
+/* The text of a kind number ("raw", "kistore/v1/Source"); "" for the kind of
+ * a redacted object. */
+struct ks_span ks_replay_kind(const struct ks_replay *replay, uint16_t kind);
+
+/* The `missing` array that a publish line carries (has_missing), as canonical
+ * text owned by the replay; and the direct references that its provenance
+ * adds (source, project): KS_NO_OBJECT-terminated knowledge is not kept, only
+ * whether such a digest had an earlier publish, which ks_replay_line() has
+ * already compared with `missing`. */
+struct ks_span ks_replay_missing(const struct ks_replay *replay,
+	uint32_t number);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * The git repository under a store. The only user of libgit2 (1.5).
+ *
+ * Reading is by tree and path at a fixed commit, so a reader sees one state
+ * whatever writers do. Writing is a transaction: blobs and trees go into one
+ * pack (or, while KS_GITDB_PACK_LIMIT or more packs exist, loose objects), are
+ * flushed to disk, and then one commit becomes visible by moving the branch:
+ * the ref moves last. store-layout.md, section "git".
+ *
+ * Nothing the repository names is executed: no hooks, no filters, no
+ * attributes' drivers; replace refs and grafts are not followed. Errors of the
+ * system (EMFILE, EIO, ENOMEM) are KS_IO or KS_NOMEM, never KS_CORRUPT.
+ */
+#ifndef KS_STORE_GITDB_H
+#define KS_STORE_GITDB_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#define KS_GITDB_PACK_LIMIT 50
+
+struct ks_gitdb;
+
+/* A git object id (SHA-1): transport, outside trust. */
+struct ks_oid {
+	uint8_t bytes[20];
+};
+
+#define KS_OID_HEX 40
+
+bool ks_oid_equal(const struct ks_oid *a, const struct ks_oid *b);
+bool ks_oid_is_zero(const struct ks_oid *oid);
+char *ks_oid_print(const struct ks_oid *oid, char out[KS_OID_HEX + 1]);
+bool ks_oid_parse(struct ks_oid *oid, const char *hex);
+
+/* Open the repository at `path` (a work tree, a git directory, a bare
+ * repository, a linked work tree, a .git file); with `search`, also look
+ * upward from there as git does. KS_NOT_FOUND when there is none,
+ * KS_UNSUPPORTED for an object format or extension that libgit2 does not
+ * know (names it), KS_IO for ownership that git would refuse too (names path,
+ * owner uid, our uid, and the safe.directory remedy). */
+enum ks_status ks_gitdb_open(struct ks_gitdb **out, const char *path,
+	bool search, struct ks_error *err) KS_CHECKED;
+
+/* Create an empty repository at `path` (made if absent; KS_EXISTS when it is
+ * a repository or a directory that is not empty), bare or with a work tree.
+ * HEAD names refs/heads/main. Writes info/attributes (see layout.h). On
+ * failure whatever was created is removed. */
+enum ks_status ks_gitdb_create(struct ks_gitdb **out, const char *path,
+	bool worktree, struct ks_error *err) KS_CHECKED;
+
+void ks_gitdb_close(struct ks_gitdb *db);
+
+/* The common git directory, absolute, with a trailing '/'; the work tree, or
+ * NULL. Owned by db. */
+const char *ks_gitdb_directory(const struct ks_gitdb *db);
+const char *ks_gitdb_worktree(const struct ks_gitdb *db);
+
+/* Facts that explain an absent object: a partial clone's promisor remote
+ * (NULL when there is none), a shallow clone. How many packs there are. */
+const char *ks_gitdb_promisor(const struct ks_gitdb *db);
+bool ks_gitdb_is_shallow(const struct ks_gitdb *db);
+size_t ks_gitdb_pack_count(const struct ks_gitdb *db);
+
+/* Where HEAD points. */
+struct ks_git_head {
+	char branch[256];	/* "refs/heads/main"; "" when detached */
+	bool unborn;		/* the branch has no commit yet */
+	bool detached;
+	struct ks_oid commit;	/* zero when unborn */
+};
+enum ks_status ks_gitdb_head(struct ks_gitdb *db, struct ks_git_head *head,
+	struct ks_error *err) KS_CHECKED;
+
+/* The commit that `revision` (a branch, tag, full or short id, "HEAD~2")
+ * names: KS_NOT_FOUND when none. */
+enum ks_status ks_gitdb_revision(struct ks_gitdb *db, const char *revision,
+	struct ks_oid *commit, struct ks_error *err) KS_CHECKED;
+
+/* The newest commit on the first-parent line from `from` whose committer
+ * time is at or before `seconds` (POSIX time). */
+enum ks_status ks_gitdb_revision_at(struct ks_gitdb *db,
+	const struct ks_oid *from, int64_t seconds, struct ks_oid *commit,
+	struct ks_error *err) KS_CHECKED;
+
+/* A commit's tree, committer time and first parent (zero when it has none). */
+struct ks_git_commit {
+	struct ks_oid tree;
+	struct ks_oid parent;
+	int64_t time;
+};
+enum ks_status ks_gitdb_commit(struct ks_gitdb *db, const struct ks_oid *oid,
+	struct ks_git_commit *out, struct ks_error *err) KS_CHECKED;
+
+/* One entry of a tree. */
+struct ks_git_entry {
+	const char *name;	/* borrowed from the tree */
+	uint32_t mode;		/* 0100644, 0040000, … */
+	struct ks_oid oid;
+};
+
+#define KS_GIT_MODE_FILE 0100644
+#define KS_GIT_MODE_TREE 0040000
+
+/* Find `path` ("log/000/000.jsonl") under `tree`: its mode and oid (name is
+ * NULL). KS_NOT_FOUND when it is not there; KS_CORRUPT or, in a partial
+ * clone, KS_NOT_FOUND with "not fetched" when a tree on the way is absent. */
+enum ks_status ks_gitdb_find(struct ks_gitdb *db, const struct ks_oid *tree,
+	const char *path, struct ks_git_entry *out, struct ks_error *err)
+	KS_CHECKED;
+
+/* Call `visit` for each entry of one tree, in git's order; a status other than
+ * KS_OK from it stops the listing and is returned. */
+typedef enum ks_status ks_git_entry_fn(void *arg,
+	const struct ks_git_entry *entry, struct ks_error *err);
+enum ks_status ks_gitdb_list(struct ks_gitdb *db, const struct ks_oid *tree,
+	ks_git_entry_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
+
+/* Append a blob's bytes to `out`. KS_CORRUPT when it is damaged, of another
+ * type, longer than `limit` or absent; KS_NOT_FOUND ("not fetched") when a
+ * partial clone promised it. With `check`, SHA-1 is recomputed as well. */
+enum ks_status ks_gitdb_blob(struct ks_gitdb *db, const struct ks_oid *oid,
+	uint64_t limit, bool check, struct ks_buf *out, struct ks_error *err)
+	KS_CHECKED;
+
+/* Find and read in one step. */
+enum ks_status ks_gitdb_read(struct ks_gitdb *db, const struct ks_oid *tree,
+	const char *path, uint64_t limit, struct ks_buf *out,
+	struct ks_error *err) KS_CHECKED;
+
+/*
+ * A write transaction. The caller holds the store's lock (store/lock.h) from
+ * before ks_gitdb_begin() until after the end.
+ *
+ *	ks_gitdb_begin(&w, db, count, &err);
+ *	ks_gitdb_add(w, frame, true, &oid, &err);	any number
+ *	ks_gitdb_tree(w, &old_tree, changes, n, &tree, &err);
+ *	ks_gitdb_finish(w, &tree, &head, message, time, &commit, &err);
+ *	ks_gitdb_publish(w, &err);
+ *	ks_gitdb_end(w);		always; undoes what was not published
+ */
+struct ks_git_writer;
+
+/* Start, for about `expected` blobs (a hint). Removes what a dead writer left
+ * (its temporary packs, .keep files, and a ref lock file whose content is the
+ * commit id in kistore.lock) first. */
+enum ks_status ks_gitdb_begin(struct ks_git_writer **out, struct ks_gitdb *db,
+	size_t expected, struct ks_error *err) KS_CHECKED;
+
+/* Add a blob. `compressed` content is stored at deflate level 0. */
+enum ks_status ks_gitdb_add(struct ks_git_writer *writer,
+	struct ks_span content, bool compressed, struct ks_oid *oid,
+	struct ks_error *err) KS_CHECKED;
+
+/* One change to a tree: put a blob at `path`, or (a zero oid) remove it. */
+struct ks_git_change {
+	const char *path;
+	struct ks_oid oid;
+};
+
+/* The tree that `base` (zero = empty) becomes under `changes`, which are
+ * sorted by git's tree order of path and have no duplicates. Only trees that
+ * change are read and written; a tree left empty disappears. */
+enum ks_status ks_gitdb_tree(struct ks_git_writer *writer,
+	const struct ks_oid *base, const struct ks_git_change *changes,
+	size_t count, struct ks_oid *tree, struct ks_error *err) KS_CHECKED;
+
+/* Write the commit on top of `head` (the state the transaction began from),
+ * by the repository's git identity or "kistore <kistore@localhost>", dated
+ * `time` (POSIX seconds, UTC); flush everything to disk. Nothing is visible
+ * yet. */
+enum ks_status ks_gitdb_finish(struct ks_git_writer *writer,
+	const struct ks_oid *tree, const struct ks_git_head *head,
+	const char *message, int64_t time, struct ks_oid *commit,
+	struct ks_error *err) KS_CHECKED;
+
+/* Write the commit id into the lock file, then move the branch from the old
+ * commit to the new one (KS_BUSY when it moved meanwhile or its lock file is
+ * held: named with path and age), durably; then, in a repository with a work
+ * tree, update git's index and the files at the changed paths. */
+enum ks_status ks_gitdb_publish(struct ks_git_writer *writer,
+	struct ks_error *err) KS_CHECKED;
+
+void ks_gitdb_end(struct ks_git_writer *writer);
+
+/* In a repository with a work tree: KS_BUSY naming the first path among
+ * `paths` that differs between HEAD, git's index and the work tree, so that a
+ * writer would overwrite somebody's change. KS_OK in a bare one. */
+enum ks_status ks_gitdb_check_clean(struct ks_gitdb *db,
+	const struct ks_git_head *head, const char *const *paths, size_t count,
+	struct ks_error *err) KS_CHECKED;
+
+/* Run stock `git gc` on the repository, hooks off, no terminal prompts; KS_IO
+ * with git's last line when it fails or there is no git. */
+enum ks_status ks_gitdb_gc(struct ks_gitdb *db, struct ks_error *err)
+	KS_CHECKED;
+
+#endif
