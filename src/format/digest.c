@@ -13,6 +13,8 @@ struct ks_digest {
  * than hashing it. */
 static EVP_MD *sha256;
 static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
+static EVP_MD *sha1_method;
+static pthread_once_t sha1_once = PTHREAD_ONCE_INIT;
 
 static void
 fetch_sha256(void)
@@ -113,5 +115,60 @@ ks_digest_final(struct ks_digest *digest, struct ks_id *out)
 {
 	if (EVP_DigestFinal_ex(digest->ctx, out->bytes, NULL) != 1 ||
 		EVP_DigestInit_ex2(digest->ctx, sha256, NULL) != 1)
+		abort();
+}
+
+struct ks_sha1 {
+	EVP_MD_CTX *ctx;
+};
+
+static void
+fetch_sha1(void)
+{
+	sha1_method = EVP_MD_fetch(NULL, "SHA1", NULL);
+	if (sha1_method == NULL)
+		abort();
+}
+
+enum ks_status
+ks_sha1_new(struct ks_sha1 **out, struct ks_error *err)
+{
+	struct ks_sha1 *sha1 = calloc(1, sizeof(*sha1));
+
+	*out = NULL;
+	(void)pthread_once(&sha1_once, fetch_sha1);
+	if (sha1 == NULL)
+		return ks_fail_nomem(err);
+	sha1->ctx = EVP_MD_CTX_new();
+	if (sha1->ctx == NULL ||
+		EVP_DigestInit_ex2(sha1->ctx, sha1_method, NULL) != 1) {
+		ks_sha1_free(sha1);
+		return ks_fail_nomem(err);
+	}
+	*out = sha1;
+	return KS_OK;
+}
+
+void
+ks_sha1_free(struct ks_sha1 *sha1)
+{
+	if (sha1 == NULL)
+		return;
+	EVP_MD_CTX_free(sha1->ctx);
+	free(sha1);
+}
+
+void
+ks_sha1_update(struct ks_sha1 *sha1, struct ks_span bytes)
+{
+	if (EVP_DigestUpdate(sha1->ctx, bytes.data, bytes.len) != 1)
+		abort();
+}
+
+void
+ks_sha1_final(struct ks_sha1 *sha1, uint8_t out[KS_SHA1_SIZE])
+{
+	if (EVP_DigestFinal_ex(sha1->ctx, out, NULL) != 1 ||
+		EVP_DigestInit_ex2(sha1->ctx, sha1_method, NULL) != 1)
 		abort();
 }

@@ -22,4 +22,14 @@ void ks_digest_update(struct ks_digest *digest, struct ks_span bytes);
 /* The digest of everything so far; the object is then ready for a new one. */
 void ks_digest_final(struct ks_digest *digest, struct ks_id *out);
 
+/* A running SHA-1, for git's object ids and the checksum of a pack: transport,
+ * outside trust. As above, but it writes 20 bytes. */
+#define KS_SHA1_SIZE 20
+struct ks_sha1;
+enum ks_status ks_sha1_new(struct ks_sha1 **out, struct ks_error *err)
+	KS_CHECKED;
+void ks_sha1_free(struct ks_sha1 *sha1);
+void ks_sha1_update(struct ks_sha1 *sha1, struct ks_span bytes);
+void ks_sha1_final(struct ks_sha1 *sha1, uint8_t out[KS_SHA1_SIZE]);
+
 #endif

@@ -13,6 +13,9 @@
 #include "base/buf.h"
 #include "format/id.h"
 #include "format/jcs.h"
+#include "format/provenance.h"
+#include "format/time.h"
+#include "format/uuid.h"
 
 #define KS_ENTRY_MAX 65535
 #define KS_SEGMENT_ENTRIES 256
@@ -30,7 +33,7 @@ enum ks_op {
 	KS_OP_REDACTED		/* '-' and a leaf hash */
 };
 
-/* "publish", …: the text of `op` (static). */
+/* "publish", …: the text of `op`; "extension" and "redacted" (static). */
 const char *ks_op_name(enum ks_op op);
 
 /* A line taken apart. Spans are canonical values inside the line ("\"text\""
@@ -41,7 +44,8 @@ struct ks_entry {
 	struct ks_id digest;	/* all but init, key, x-…, redacted */
 	struct ks_id by;	/* supersede */
 	struct ks_id leaf;	/* redacted: the former leaf hash */
-	struct ks_span kind;	/* publish: without quotes; "raw" or api/kind */
+	struct ks_span kind;	/* publish: escaped, without quotes; "raw" or
+				 * apiVersion/kind */
 	struct ks_span metadata;	/* an object */
 	struct ks_span provenance;	/* an object */
 	struct ks_span missing;		/* an array of digests */
@@ -54,41 +58,20 @@ struct ks_entry {
 
 /* Take apart one line (without LF). KS_CORRUPT: not canonical JSON, too long,
  * a member missing, ill-typed, null or empty where it must be absent, a
- * malformed digest or time. KS_UNSUPPORTED: an op, member, role or provenance
- * name that is unknown and does not start with "x-" (the line needs a newer
- * kistore). */
+ * malformed digest or time. KS_UNSUPPORTED: an op, member, role, format or
+ * provenance name that is unknown and does not start with "x-" (the line
+ * needs a newer kistore, whatever else is wrong with it); then only entry->at
+ * is set. Of an x-… line only the form, op and at are judged and at is kept.
+ * KS_NOMEM. */
 enum ks_status ks_entry_parse(struct ks_jcs *jcs, struct ks_span line,
 	struct ks_entry *entry, struct ks_error *err) KS_CHECKED;
 
 /* Append the line for `entry`, without LF: members in canonical order, absent
- * ones left out. KS_INVALID when it is longer than KS_ENTRY_MAX. */
+ * ones left out; the parts are taken as they are. So a parsed line is written
+ * again byte for byte, but for members that start with "x-", which are not
+ * kept. KS_INVALID when it is longer than KS_ENTRY_MAX (`out` is then as
+ * before), and for an x-… line. */
 enum ks_status ks_entry_write(const struct ks_entry *entry,
 	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
-
-/* Provenance, as far as the program itself acts on it. */
-struct ks_provenance {
-	bool has_id, has_source, has_project;
-	uint8_t id[16];			/* UUID */
-	struct ks_id source, project;
-};
-
-/* Check the members of a provenance object against the closed table (design
- * 2.2): types, digests, lower-case UUID, nothing null or empty at any depth
- * of objects; and which kinds may carry `source` and `project` (`kind` is as
- * in a publish line, len 0 = unknown: not checked). KS_CORRUPT or
- * KS_UNSUPPORTED as ks_entry_parse. */
-enum ks_status ks_provenance_read(struct ks_span provenance,
-	struct ks_span kind, struct ks_provenance *out, struct ks_error *err)
-	KS_CHECKED;
-
-/* "YYYY-MM-DDTHH:MM:SSZ", calendar-checked, and its POSIX seconds. */
-#define KS_TIME_TEXT 20
-bool ks_time_parse(struct ks_span text, int64_t *seconds);
-bool ks_time_print(int64_t seconds, char out[KS_TIME_TEXT + 1]);
-
-/* A UUID in its 36-character form: lower case only, or (loose) any case. */
-#define KS_UUID_TEXT 36
-bool ks_uuid_parse(struct ks_span text, bool loose, uint8_t out[16]);
-char *ks_uuid_print(const uint8_t id[16], char out[KS_UUID_TEXT + 1]);
 
 #endif

@@ -33,13 +33,17 @@ enum ks_status ks_dictionary_new(struct ks_dictionary **out,
 void ks_dictionary_free(struct ks_dictionary *dictionary);
 uint32_t ks_dictionary_id(const struct ks_dictionary *dictionary);
 
-/* Train a dictionary of at most `capacity` bytes (0 = 112,640) on samples
- * that lie one after another in `samples`, `sizes[i]` bytes each. The same
- * samples give the same bytes with the same zstd. KS_INVALID when they are
- * too few or too alike for zstd to make one. */
+/* The first id that RFC 8878 section 5 leaves to private use. A store's
+ * dictionaries count up from it, so that the highest is the newest. */
+#define KS_DICTIONARY_FIRST_ID 32768U
+
+/* Train a dictionary with the id `id` on samples that lie one after another
+ * in `samples`, `sizes[i]` bytes each. The same samples give the same bytes
+ * with the same zstd. KS_INVALID when they are too few or too alike for zstd
+ * to make one. */
 enum ks_status ks_dictionary_train(struct ks_span samples,
-	const size_t *sizes, size_t count, size_t capacity,
-	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
+	const size_t *sizes, size_t count, uint32_t id, struct ks_buf *out,
+	struct ks_error *err) KS_CHECKED;
 
 /* Compresses and decompresses; keeps scratch memory. One per thread. */
 struct ks_framer;

@@ -17,11 +17,13 @@
 
 /* What a text must satisfy beyond RFC 8785. */
 struct ks_jcs_policy {
-	size_t max_bytes;	/* of the text; 0 = no limit */
+	size_t max_bytes;	/* of the text and of its canonical form, so
+				 * that the latter passes again; 0 = no limit */
 	size_t max_depth;	/* of nesting, a scalar being 1; 0 = the
 				 * scanner's own bound, 1000 */
 	bool refuse_nul;	/* U+0000 in strings and names */
-	bool exact_numbers;	/* refuse KS_NUMBER_INEXACT_INTEGER, UNDERFLOW */
+	bool exact_numbers;	/* refuse KS_NUMBER_INEXACT_INTEGER and
+				 * KS_NUMBER_UNDERFLOW */
 };
 
 /* What `canon` accepts, and what manifests must be (design 2.4). */

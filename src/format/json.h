@@ -76,12 +76,22 @@ void ks_json_unescape(struct ks_buf *out, struct ks_span raw);
  * RFC 8785 section 3.2.2.2 says. */
 void ks_json_quote(struct ks_buf *out, struct ks_span text);
 
+/* Write the escape that RFC 8785 section 3.2.2.2 has for `byte`, a control
+ * character, quote or backslash, to `out`, which has room for 6 bytes.
+ * Returns its length. */
+size_t ks_json_escape(uint8_t byte, uint8_t *out);
+
 /* Length of an escaped string in UTF-16 code units after unescaping. */
 size_t ks_json_utf16_length(struct ks_span raw);
 
 /* RFC 8785 section 3.2.3 order of two escaped names: by UTF-16 code units of
  * the unescaped text. <0, 0, >0. */
 int ks_json_name_compare(struct ks_span a, struct ks_span b);
+
+/* Take the first UTF-8 byte of the unescaped text off an escaped name and
+ * return its rank, 0 at the end: where two names first differ in their ranks,
+ * these decide ks_json_name_compare(). */
+uint8_t ks_json_next_rank(struct ks_span *name);
 
 /* A number's value. */
 double ks_json_double(struct ks_span number);

@@ -4,6 +4,10 @@
  * One table per kind (kinds_kernel.c, kinds_serving.c, kinds_kistore.c) drives
  * validation, normalisation, and the extraction of references and links. A
  * new kind is a new table. store-layout.md, section "kinds".
+ *
+ * Everything here takes canonical text (format/json.h), may be called from
+ * any thread, and needs no memory but to sort what is not in normal form, to
+ * read an Attestation's statement, and for advice.
  */
 #ifndef KS_FORMAT_KIND_H
 #define KS_FORMAT_KIND_H
@@ -54,8 +58,11 @@ enum ks_finding_level {
 typedef bool ks_finding_fn(void *arg, enum ks_finding_level level,
 	const char *path, const char *message);
 
-/* Check `spec` (canonical text) against the table; same for metadata. False
- * when at least one KS_FINDING_ERROR was reported. Never allocates. */
+/* Check `spec` against the table; same for metadata. False when at least one
+ * KS_FINDING_ERROR was found; all are reported unless `report` stops it.
+ * `report` may be NULL. A spec must be in normal form already. Only the
+ * statement of an Attestation needs memory; where there is none, that is an
+ * error found. */
 bool ks_kind_check_spec(const struct ks_kind *kind, struct ks_span spec,
 	ks_finding_fn *report, void *arg);
 bool ks_kind_check_metadata(struct ks_span metadata,
@@ -86,8 +93,9 @@ struct ks_reference {
 typedef bool ks_reference_fn(void *arg, const struct ks_reference *reference);
 
 /* Walk `spec` for references and links; malformed ones are skipped. Returns
- * false when the callback stopped it. For an Attestation, the one subject of
- * the statement in its envelope (base64 payload) is the reference. */
+ * false when the callback stopped it, or memory ran out while reading an
+ * Attestation. For an Attestation, the one subject of the statement in its
+ * envelope (base64 payload) is the reference. */
 bool ks_kind_references(const struct ks_kind *kind, struct ks_span spec,
 	ks_reference_fn *visit, void *arg);
 
@@ -98,8 +106,9 @@ bool ks_reference_accepts(const struct ks_reference *reference,
 /* Rules inside one record that real data breaks and that therefore only warn
  * (kinds.md section 4: suite externalIds unique, statistic order, …), and
  * rules across records. `lookup` gives the canonical *spec* of a referenced
- * record, or false when it is not at hand. Each finding is a
- * KS_FINDING_NOTE. */
+ * record, valid until ks_kind_advise() returns (a run asks for four), or
+ * false when it is not at hand; it may be NULL. Each finding is a
+ * KS_FINDING_NOTE. The work for one record is bounded. */
 typedef bool ks_kind_lookup_fn(void *arg, const struct ks_id *target,
 	const struct ks_kind **kind, struct ks_span *spec);
 void ks_kind_advise(const struct ks_kind *kind, struct ks_span spec,

@@ -39,8 +39,8 @@ enum ks_status ks_record_split(struct ks_span manifest,
 	struct ks_record *record, struct ks_error *err) KS_CHECKED;
 
 /* Whether `bytes` are a record as stored: canonical {apiVersion, kind, spec}
- * within the limits, which intake returns byte for byte. Fills `record`
- * (without metadata) when so. */
+ * within the limits, whatever the kind's table says: tables grow. Fills
+ * `record` (without metadata) when so. */
 bool ks_record_is_body(struct ks_jcs *jcs, struct ks_span bytes,
 	struct ks_record *record);
 
@@ -50,8 +50,8 @@ void ks_record_body(const struct ks_record *record, struct ks_buf *out);
 /* Read one manifest all the way: `manifest` is canonical text. Normalises
  * the spec, checks spec and metadata against the kind's table, and gives the
  * identity body (appended to `body`) and digest. Warnings (unknown members,
- * what was normalised) go to `report`, which may be NULL. KS_INVALID with the
- * first error's path and rule. record->spec points into `manifest`, or, when
+ * what was normalised) go to `report`, which may be NULL; what it returns does
+ * not matter. KS_INVALID with the first error's path and rule. record->spec points into `manifest`, or, when
  * normalised, into `body`. */
 enum ks_status ks_record_read(struct ks_span manifest,
 	const struct ks_record_policy *policy, ks_finding_fn *report,

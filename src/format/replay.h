@@ -4,11 +4,15 @@
  *
  * Feed every line in order to ks_replay_line(). A line that breaks a rule is a
  * fault and has no effect; whether a line takes effect depends on earlier
- * lines alone. What is kept per object is small (about 48 bytes and, with an
- * id, 24 more), so a million objects fit easily.
+ * lines alone. What is kept per object is small (about 60 bytes and, with an
+ * id, 28 more; 4 per entry), so a million objects fit easily.
  *
  * A replay may start in the middle: then `loader` supplies the state of
- * objects and ids that earlier lines left, on first use, from an index.
+ * objects and ids that earlier lines left, on first use, from an index. Two
+ * rules need more than that, see ks_replay_needs_all().
+ *
+ * Running out of memory sticks: from then on look-ups find nothing and
+ * ks_replay_line() and ks_replay_check() say KS_NOMEM.
  */
 #ifndef KS_FORMAT_REPLAY_H
 #define KS_FORMAT_REPLAY_H
@@ -17,6 +21,11 @@
 #include "format/merkle.h"
 
 #define KS_NO_OBJECT UINT32_MAX
+
+/* Limits (store-layout.md, section "bounds"). */
+#define KS_REPLAY_ENTRIES UINT32_MAX	/* of a log */
+#define KS_REPLAY_KINDS 65535		/* distinct kinds in a log */
+#define KS_REPLAY_CHAIN 10000		/* successors after a `by` */
 
 /* What earlier lines say of one digest. */
 struct ks_object_state {
@@ -69,26 +78,38 @@ void ks_replay_free(struct ks_replay *replay);
 /* Announce a takedown that stands later in the log: needed before replaying a
  * log that holds redacted lines, since only the takedown says whose they are.
  * Call for every takedown line of the log, in order, before the first
- * ks_replay_line(). */
+ * ks_replay_line(). A redacted line belongs to the first that names it. */
 enum ks_status ks_replay_foresee(struct ks_replay *replay, uint64_t index,
 	const struct ks_entry *takedown, struct ks_error *err) KS_CHECKED;
 
-/* Take one line (without LF) as the next entry; `entry` is filled for OK, and
- * spans point into `line`. The leaf is appended to the tree whatever the
- * verdict. *object is the object the line is about (KS_NO_OBJECT for init,
- * key, x-…, an unattributed redaction). For FAULT and UNSUPPORTED err holds
- * the rule. KS_NOMEM is the only failure. */
+/* Take one line (without LF) as the next entry. The leaf is appended to the
+ * tree whatever the verdict. `entry` is filled as by ks_entry_parse(), its
+ * spans point into `line`; it may be filled for FAULT, too. *object is the
+ * object the line is about for OK (KS_NO_OBJECT for init, key, x-…, and other
+ * verdicts). For FAULT and UNSUPPORTED err holds the rule, which counts as no
+ * failure: KS_NOMEM is the only one. */
 enum ks_status ks_replay_line(struct ks_replay *replay, struct ks_jcs *jcs,
 	struct ks_span line, enum ks_verdict *verdict, struct ks_entry *entry,
 	uint32_t *object, struct ks_error *err) KS_CHECKED;
 
-/* Faults that only the whole log shows, after the last line (a redacted line
- * that no takedown names): calls `report` for each. */
+/* Faults that only the whole log shows, after the last line: calls `report`
+ * for each (a redacted line whose takedown took no effect; an empty log) and
+ * counts it. Call once. */
 void ks_replay_end(struct ks_replay *replay,
 	void (*report)(void *arg, uint64_t index, const char *message),
 	void *arg);
 
-/* The tree over the lines so far; the last line's time; counts of lines. */
+/* Whether a resumed replay met a line that it had to call a fault because
+ * only a replay from entry 0 can judge it: a takedown whose `lines` reach back
+ * before its start, or a key that is revoked but was not registered since. */
+bool ks_replay_needs_all(const struct ks_replay *replay);
+
+/* KS_OK, or KS_NOMEM after a look-up or line ran out of memory. */
+enum ks_status ks_replay_check(const struct ks_replay *replay,
+	struct ks_error *err) KS_CHECKED;
+
+/* The tree over the lines so far; the latest time ("" = none); how many lines
+ * with an op took effect, were faults, need a newer kistore. */
 const struct ks_merkle *ks_replay_tree(const struct ks_replay *replay);
 const char *ks_replay_time(const struct ks_replay *replay);
 uint64_t ks_replay_count(const struct ks_replay *replay, enum ks_op op);
@@ -98,7 +119,8 @@ uint64_t ks_replay_unsupported(const struct ks_replay *replay);
 /* The number of a digest (asks the loader), or KS_NO_OBJECT. */
 uint32_t ks_replay_find(struct ks_replay *replay, const struct ks_id *digest);
 
-/* The object that an id belongs to (the newest), or KS_NO_OBJECT. */
+/* The object that an id belongs to (of several Sources or Artifacts the one
+ * published last), or KS_NO_OBJECT. */
 uint32_t ks_replay_find_id(struct ks_replay *replay, const uint8_t id[16]);
 
 /* Objects known so far are 0 … count - 1; state is valid until the next
@@ -111,12 +133,16 @@ struct ks_object_state *ks_replay_object(struct ks_replay *replay,
  * a redacted object. */
 struct ks_span ks_replay_kind(const struct ks_replay *replay, uint16_t kind);
 
-/* The `missing` array that a publish line carries (has_missing), as canonical
- * text owned by the replay; and the direct references that its provenance
- * adds (source, project): KS_NO_OBJECT-terminated knowledge is not kept, only
- * whether such a digest had an earlier publish, which ks_replay_line() has
- * already compared with `missing`. */
+/* The `missing` array of the publish line of an object, as canonical text
+ * owned by the replay and valid until the next line; empty when it has none,
+ * or was published before a resumed replay began. */
 struct ks_span ks_replay_missing(const struct ks_replay *replay,
+	uint32_t number);
+
+/* The direct references that the provenance of that line added to those of
+ * the body and that had no earlier publish: a canonical array of digests,
+ * valid as long; empty when there are none. All are in `missing`. */
+struct ks_span ks_replay_open_provenance(const struct ks_replay *replay,
 	uint32_t number);
 
 #endif

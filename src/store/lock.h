@@ -26,8 +26,8 @@ enum ks_status ks_lock_take(struct ks_lock *lock, const char *directory,
 /* Give it back; a lock that is not held is left alone. */
 void ks_lock_release(struct ks_lock *lock);
 
-/* Replace, durably, or read what the file says ("" when empty); `text` has
- * room for `size` bytes with the NUL. */
+/* Replace, durably, or read what the file says ("" when empty or absent);
+ * `text` has room for `size` bytes with the NUL. */
 enum ks_status ks_lock_write(const char *directory, const char *text,
 	struct ks_error *err) KS_CHECKED;
 enum ks_status ks_lock_read(const char *directory, char *text, size_t size,

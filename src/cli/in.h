@@ -1,0 +1,19 @@
+/*
+ * Files that are given as arguments.
+ */
+#ifndef KS_CLI_IN_H
+#define KS_CLI_IN_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* Append what the file `path` ("-" = standard input) holds: anything that can
+ * be read to its end, a pipe too. KS_INVALID when it is longer than `limit`
+ * bytes. The message names the file. */
+enum ks_status ks_in_read(const char *path, uint64_t limit,
+	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
+
+/* How messages name `path`: "standard input" for "-". */
+const char *ks_in_name(const char *path);
+
+#endif

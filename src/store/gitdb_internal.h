@@ -1,0 +1,140 @@
+/*
+ * What the parts of gitdb share. Together they are the one user of libgit2:
+ *
+ *	gitdb.c			opening, creating, HEAD, revisions, errors
+ *	gitdb_read.c		objects, trees, paths
+ *	gitdb_pack.c		new objects, from memory to objects/
+ *	gitdb_tree.c		a tree under changes
+ *	gitdb_write.c		the transaction: leftovers, commit, branch
+ *	gitdb_worktree.c	git's index and the files beside it
+ *	gitdb_gc.c		git gc
+ */
+#ifndef KS_STORE_GITDB_INTERNAL_H
+#define KS_STORE_GITDB_INTERNAL_H
+
+#include <git2.h>
+
+#include "store/gitdb.h"
+
+/* Lock file, private directories and .keep files of kistore begin with this. */
+#define KS_GIT_PRIVATE "kistore-"
+
+/* The longest path handled, in components. */
+#define KS_GIT_DEPTH_MAX 16
+
+struct ks_gitdb {
+	git_repository *repo;
+	git_odb *odb;
+	char *directory;	/* the common git directory, ends in '/' */
+	char *gitdir;		/* this work tree's; else the same */
+	char *objects;		/* directory of objects, ends in '/' */
+	char *worktree;		/* ends in '/', or NULL */
+	char *promisor;		/* name of a remote, or NULL */
+	bool shallow;
+	int shared;		/* core.sharedRepository as bits; 0 = umask,
+				 * negative = exactly these */
+};
+
+/* Record a failure of libgit2: the text, ": " and its message. The status is
+ * KS_NOMEM or KS_IO when the system failed, KS_BUSY for a lock, otherwise
+ * `otherwise`. */
+enum ks_status ks_git_fail(struct ks_error *err, int code,
+	enum ks_status otherwise, const char *format, ...) KS_PRINTF(4, 5);
+
+/* "DIRECTORY" "NAME" in fresh memory, or NULL. */
+char *ks_git_join(const char *directory, const char *name);
+
+/* Give a file or directory the permissions that core.sharedRepository asks
+ * for; nothing is done where it is not set, or where `path` is not ours. */
+void ks_git_share(const struct ks_gitdb *db, const char *path);
+
+/* mkdir with what git would give it; there already is fine. */
+enum ks_status ks_git_mkdir(const struct ks_gitdb *db, const char *path,
+	struct ks_error *err) KS_CHECKED;
+
+/* Read an object of `type`; the caller frees it with git_odb_object_free(). */
+enum ks_status ks_git_object(struct ks_gitdb *db, const struct ks_oid *oid,
+	git_object_t type, git_odb_object **out, struct ks_error *err)
+	KS_CHECKED;
+
+/* Walk the raw bytes of a tree. */
+struct ks_git_cursor {
+	const uint8_t *at, *end;
+	/* The entry read last: */
+	struct ks_span name;
+	uint32_t mode;
+	const uint8_t *oid;
+	struct ks_span raw;	/* all its bytes */
+};
+
+/* 1: an entry was read; 0: the end; -1: the bytes are not a tree. */
+int ks_git_cursor_next(struct ks_git_cursor *cursor);
+struct ks_git_cursor ks_git_cursor(git_odb_object *tree);
+
+/* git's order of names in a tree: a directory's as if it ended in '/'. */
+int ks_git_name_compare(struct ks_span a, bool a_is_tree, struct ks_span b,
+	bool b_is_tree);
+
+/* Whether `name` may be a component of a path: not empty, ".", "..", ".git" in
+ * any case, and without '/' and '\0'. */
+bool ks_git_name_is_safe(struct ks_span name);
+
+/*
+ * New objects on their way to the repository. They become visible, flushed to
+ * disk, by ks_git_pack_place(): as one pack with a .keep file, or loose.
+ */
+struct ks_git_pack;
+enum ks_status ks_git_pack_new(struct ks_git_pack **out, struct ks_gitdb *db,
+	bool loose, struct ks_error *err) KS_CHECKED;
+/* Take in an object; `store` = deflate level 0. */
+enum ks_status ks_git_pack_add(struct ks_git_pack *pack, git_object_t type,
+	struct ks_span content, bool store, struct ks_oid *oid,
+	struct ks_error *err) KS_CHECKED;
+/* `note` is what the .keep file will say. */
+enum ks_status ks_git_pack_place(struct ks_git_pack *pack, const char *note,
+	struct ks_error *err) KS_CHECKED;
+/* The branch has moved: the pack need not be kept by force any more. */
+void ks_git_pack_release(struct ks_git_pack *pack);
+/* What was placed and not released is removed. */
+void ks_git_pack_free(struct ks_git_pack *pack);
+/* What a dead writer left in objects/, under the store's lock. */
+void ks_git_pack_sweep(const struct ks_gitdb *db);
+
+/* The tree that `base` becomes under changes (see ks_gitdb_tree()). */
+enum ks_status ks_git_tree_merge(struct ks_gitdb *db, struct ks_git_pack *pack,
+	const struct ks_oid *base, const struct ks_git_change *changes,
+	size_t count, struct ks_oid *tree, struct ks_error *err) KS_CHECKED;
+
+/*
+ * Lock files as git makes them, PATH.lock. Ours appear complete and hold the
+ * id of the commit to be published, so that the next writer can tell what a
+ * dead one left; somebody else's are never removed.
+ */
+enum ks_status ks_git_lock(const struct ks_gitdb *db, const char *path,
+	const char *content, struct ks_error *err) KS_CHECKED;
+void ks_git_lock_sweep(const char *path, const char *content);
+
+/* Bring git's index and the work tree from one commit (zero = none) to the
+ * next. A path that somebody changed meanwhile is left alone. */
+enum ks_status ks_git_checkout(struct ks_gitdb *db, const struct ks_oid *from,
+	const struct ks_oid *to, struct ks_error *err) KS_CHECKED;
+
+static inline git_oid
+ks_git_oid(const struct ks_oid *oid)
+{
+	git_oid out;
+
+	memcpy(out.id, oid->bytes, sizeof(out.id));
+	return out;
+}
+
+static inline struct ks_oid
+ks_git_oid_of(const git_oid *oid)
+{
+	struct ks_oid out;
+
+	memcpy(out.bytes, oid->id, sizeof(out.bytes));
+	return out;
+}
+
+#endif

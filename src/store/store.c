@@ -1,0 +1,465 @@
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/digest.h"
+#include "format/json.h"
+#include "store/log.h"
+#include "store/revision.h"
+
+/* ---- store.json -------------------------------------------------------- */
+
+/* {"format":"kistore/1","origin":"…"}: closed, so that a newer format cannot
+ * be taken for this one. */
+static enum ks_status
+read_members(struct ks_store *store, struct ks_span object,
+	struct ks_error *err)
+{
+	struct ks_json_iter it = ks_json_iter(object);
+	struct ks_span name, value;
+	bool has_format = false;
+
+	while (ks_json_next_member(&it, &name, &value)) {
+		if (ks_json_type(value) != KS_JSON_STRING)
+			return ks_fail(err, KS_CORRUPT,
+				"members must be strings");
+		if (ks_span_is(name, "format")) {
+			if (!ks_json_is(value, KISTORE_FORMAT))
+				return ks_fail(err, KS_UNSUPPORTED,
+					"format %.*s needs another kistore "
+					"(this one reads " KISTORE_FORMAT ")",
+					(int)(value.len < 80 ? value.len : 80),
+					(const char *)value.data);
+			has_format = true;
+		} else if (ks_span_is(name, "origin")) {
+			ks_json_unescape(&store->origin, ks_json_raw(value));
+		} else {
+			return ks_fail(err, KS_UNSUPPORTED,
+				"unknown member: needs a newer kistore");
+		}
+	}
+	return has_format ? KS_OK : ks_fail(err, KS_CORRUPT,
+		"no member \"format\"");
+}
+
+static enum ks_status
+read_store_json(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_buf text = KS_BUF_INIT;
+	enum ks_status status = ks_gitdb_read(store->db, &store->tree,
+		KS_PATH_STORE, KS_LIMIT_STORE_JSON, &text, err);
+
+	if (status == KS_NOT_FOUND) {
+		ks_buf_release(&text);
+		return ks_fail(err, KS_NOT_FOUND,
+			"%s is not a kistore store: no " KS_PATH_STORE
+			" in it (kistore init makes one)",
+			ks_gitdb_directory(store->db));
+	}
+	ks_buf_clear(&store->origin);
+	if (status == KS_OK)
+		status = ks_jcs_check(store->jcs, ks_buf_span(&text),
+			&ks_jcs_manifest, err);
+	if (status == KS_OK && ks_json_type(ks_buf_span(&text)) !=
+		KS_JSON_OBJECT)
+		status = ks_fail(err, KS_CORRUPT, "must be an object");
+	if (status == KS_OK)
+		status = read_members(store, ks_buf_span(&text), err);
+	ks_buf_release(&text);
+	if (status == KS_INVALID)
+		status = KS_CORRUPT;
+	return status == KS_OK ? KS_OK : (ks_context(err, KS_PATH_STORE),
+		status);
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static enum ks_status
+read_commit(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_git_commit commit;
+	enum ks_status status = ks_gitdb_commit(store->db, &store->commit,
+		&commit, err);
+
+	if (status != KS_OK)
+		return status;
+	store->tree = commit.tree;
+	return read_store_json(store, err);
+}
+
+static enum ks_status
+read_head(struct ks_store *store, struct ks_error *err)
+{
+	enum ks_status status = ks_gitdb_head(store->db, &store->head, err);
+
+	if (status != KS_OK)
+		return status;
+	if (store->head.unborn)
+		return ks_fail(err, KS_NOT_FOUND,
+			"%s is not a kistore store: %s has no commit yet "
+			"(kistore init makes a store)",
+			ks_gitdb_directory(store->db), store->head.branch);
+	store->commit = store->head.commit;
+	return KS_OK;
+}
+
+static enum ks_status
+open_parts(struct ks_store *store, const char *path, const char *at,
+	struct ks_error *err)
+{
+	enum ks_status status = ks_gitdb_open(&store->db,
+		path == NULL ? "." : path, path == NULL, err);
+
+	if (status == KS_OK)
+		status = ks_jcs_new(&store->jcs, err);
+	if (status == KS_OK)
+		status = ks_framer_new(&store->framer, err);
+	if (status == KS_OK)
+		status = read_head(store, err);
+	if (status == KS_OK && at != NULL) {
+		store->in_the_past = true;
+		status = ks_revision_find(store->db, &store->head.commit, at,
+			&store->commit, err);
+	}
+	return status == KS_OK ? read_commit(store, err) : status;
+}
+
+enum ks_status
+ks_store_open(struct ks_store **out, const char *path, const char *at,
+	struct ks_error *err)
+{
+	struct ks_store *store = calloc(1, sizeof(*store));
+	enum ks_status status;
+
+	*out = NULL;
+	if (store == NULL)
+		return ks_fail_nomem(err);
+	status = open_parts(store, path, at, err);
+	if (status != KS_OK) {
+		ks_store_close(store);
+		return status;
+	}
+	*out = store;
+	return KS_OK;
+}
+
+/* Drop what was derived from the commit. */
+static void
+forget(struct ks_store *store)
+{
+	ks_dictionaries_free(store->dictionaries);
+	store->dictionaries = NULL;
+	ks_index_close(store->index);
+	store->index = NULL;
+}
+
+void
+ks_store_close(struct ks_store *store)
+{
+	if (store == NULL)
+		return;
+	forget(store);
+	ks_framer_free(store->framer);
+	ks_jcs_free(store->jcs);
+	ks_buf_release(&store->origin);
+	ks_buf_release(&store->others);
+	ks_buf_release(&store->kind_texts);
+	free(store->kinds);
+	ks_gitdb_close(store->db);
+	free(store);
+}
+
+enum ks_status
+ks_store_refresh(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_oid before = store->commit;
+	enum ks_status status = read_head(store, err);
+
+	if (status != KS_OK || ks_oid_equal(&before, &store->commit))
+		return status;
+	forget(store);
+	return read_commit(store, err);
+}
+
+enum ks_status
+ks_store_dictionaries(struct ks_store *store, struct ks_dictionaries **out,
+	struct ks_error *err)
+{
+	enum ks_status status = KS_OK;
+
+	if (store->dictionaries == NULL)
+		status = ks_dictionaries_open(&store->dictionaries, store->db,
+			&store->tree, err);
+	*out = store->dictionaries;
+	return status;
+}
+
+enum ks_status
+ks_store_index(struct ks_store *store, struct ks_index **out,
+	const struct ks_watch *watch, struct ks_error *err)
+{
+	enum ks_status status = KS_OK;
+
+	if (store->index == NULL)
+		status = ks_index_open(&store->index, store->db,
+			&store->commit, &store->tree, store->in_the_past,
+			watch, err);
+	*out = store->index;
+	return status;
+}
+
+/* ---- objects ----------------------------------------------------------- */
+
+static enum ks_status
+unpack(struct ks_store *store, struct ks_span frame, struct ks_buf *out,
+	struct ks_error *err)
+{
+	struct ks_frame_info info;
+	struct ks_dictionaries *dictionaries;
+	const struct ks_dictionary *dictionary = NULL;
+	enum ks_status status = ks_frame_inspect(frame, KS_LIMIT_RAW, &info,
+		err);
+
+	if (status == KS_OK && info.dictionary_id != 0) {
+		status = ks_store_dictionaries(store, &dictionaries, err);
+		if (status == KS_OK)
+			status = ks_dictionaries_get(dictionaries,
+				info.dictionary_id, &dictionary, err);
+	}
+	return status != KS_OK ? status : ks_frame_unpack(store->framer, frame,
+		KS_LIMIT_RAW, dictionary, out, err);
+}
+
+static enum ks_status
+read_object(struct ks_store *store, const struct ks_id *id,
+	const struct ks_oid *blob, struct ks_buf *out, struct ks_error *err)
+{
+	struct ks_buf frame = KS_BUF_INIT;
+	size_t before = out->len;
+	struct ks_id found;
+	enum ks_status status = ks_gitdb_blob(store->db, blob, KS_LIMIT_FRAME,
+		false, &frame, err);
+
+	if (status == KS_OK)
+		status = unpack(store, ks_buf_span(&frame), out, err);
+	ks_buf_release(&frame);
+	if (status != KS_OK)
+		return status;
+	ks_sha256(ks_span(out->data + before, out->len - before), &found);
+	if (ks_id_equal(&found, id))
+		return KS_OK;
+	out->len = before;
+	return ks_fail(err, KS_CORRUPT,
+		"its bytes have another sha256 than its address");
+}
+
+enum ks_status
+ks_store_body(struct ks_store *store, const struct ks_id *id,
+	struct ks_buf *out, struct ks_error *err)
+{
+	char path[KS_OBJECT_PATH + 1];
+	struct ks_git_entry entry;
+	enum ks_status status = ks_gitdb_find(store->db, &store->tree,
+		ks_layout_object(id, path), &entry, err);
+
+	if (status == KS_NOT_FOUND)
+		return status;
+	if (status == KS_OK && entry.mode != KS_GIT_MODE_FILE)
+		status = ks_fail(err, KS_CORRUPT, "mode %06lo, must be %06lo",
+			(unsigned long)entry.mode,
+			(unsigned long)KS_GIT_MODE_FILE);
+	if (status == KS_OK)
+		status = read_object(store, id, &entry.oid, out, err);
+	if (status != KS_OK)
+		(void)ks_context(err, "%s", path);
+	return status;
+}
+
+enum ks_status
+ks_store_explain_absence(struct ks_store *store, const struct ks_id *id,
+	struct ks_error *err)
+{
+	char text[KS_ID_TEXT + 1];
+	struct ks_index *index;
+	struct ks_index_row row;
+	enum ks_status status = ks_store_index(store, &index, NULL, err);
+
+	if (status != KS_OK)
+		return status;
+	(void)ks_id_print(id, text);
+	if (!ks_index_object(index, id, &row)) {
+		status = ks_index_check(index, err);
+		return status != KS_OK ? status : ks_fail(err, KS_NOT_FOUND,
+			"%s is not in this store", text);
+	}
+	if (row.state.taken_down)
+		return ks_fail(err, KS_NOT_FOUND, "%s was taken down", text);
+	return ks_fail(err, KS_CORRUPT,
+		"%s was published but its object is absent", text);
+}
+
+/* ---- log and notes ----------------------------------------------------- */
+
+enum ks_status
+ks_store_line(struct ks_store *store, uint64_t index, struct ks_buf *out,
+	struct ks_error *err)
+{
+	struct ks_buf segment = KS_BUF_INIT;
+	struct ks_span rest, line;
+	uint64_t skip = index % KS_SEGMENT_ENTRIES;
+	enum ks_status status = ks_log_segment(store->db, &store->tree, index,
+		&segment, err);
+
+	rest = ks_buf_span(&segment);
+	while (status == KS_OK) {
+		if (!ks_log_next_line(&rest, &line))
+			status = ks_fail(err, KS_NOT_FOUND,
+				"the log has no entry %llu",
+				(unsigned long long)index);
+		else if (skip-- == 0)
+			break;
+	}
+	if (status == KS_OK)
+		ks_buf_append(out, line);
+	ks_buf_release(&segment);
+	return status == KS_OK ? ks_buf_check(out, err) : status;
+}
+
+/* Append what member of an entry holds the notes wanted. */
+static enum ks_status
+note_of_line(struct ks_store *store, uint64_t index, const char *member,
+	struct ks_buf *out, struct ks_error *err)
+{
+	struct ks_buf line = KS_BUF_INIT;
+	struct ks_span value;
+	enum ks_status status;
+
+	if (index == KS_NO_LINE || out == NULL)
+		return KS_OK;
+	status = ks_store_line(store, index, &line, err);
+	if (status == KS_OK)
+		status = ks_jcs_check(store->jcs, ks_buf_span(&line),
+			&ks_jcs_manifest, err);
+	if (status == KS_OK && ks_json_find(ks_buf_span(&line), member, &value))
+		ks_buf_append(out, value);
+	ks_buf_release(&line);
+	if (status != KS_OK)
+		return status == KS_INVALID ? KS_CORRUPT : status;
+	return ks_buf_check(out, err);
+}
+
+enum ks_status
+ks_store_notes(struct ks_store *store, const struct ks_index_row *row,
+	struct ks_buf *metadata, struct ks_buf *provenance,
+	struct ks_error *err)
+{
+	enum ks_status status = note_of_line(store, row->metadata_line,
+		"metadata", metadata, err);
+
+	return status != KS_OK ? status : note_of_line(store,
+		row->provenance_line, "provenance", provenance, err);
+}
+
+enum ks_status
+ks_log(struct ks_store *store, struct ks_log_info *out, struct ks_error *err)
+{
+	struct ks_index *index;
+	const struct ks_index_log *log;
+	enum ks_status status = ks_store_index(store, &index, NULL, err);
+
+	if (status != KS_OK)
+		return status;
+	log = ks_index_log(index);
+	out->size = log->tree.size;
+	ks_merkle_root(&log->tree, &out->root);
+	memcpy(out->time, log->time, sizeof(out->time));
+	return KS_OK;
+}
+
+struct line_visit {
+	uint64_t to;
+	ks_log_fn *visit;
+	void *arg;
+	bool stopped;
+};
+
+static enum ks_status
+visit_line(void *arg, uint64_t index, struct ks_span line,
+	struct ks_error *err)
+{
+	struct line_visit *visit = arg;
+
+	(void)err;
+	if (index < visit->to && !visit->visit(visit->arg, index, line))
+		return KS_OK;
+	visit->stopped = true;
+	return KS_CANCELLED;
+}
+
+enum ks_status
+ks_log_lines(struct ks_store *store, uint64_t from, uint64_t to,
+	ks_log_fn *visit, void *arg, struct ks_error *err)
+{
+	struct line_visit state = { .to = to, .visit = visit, .arg = arg };
+	enum ks_status status = ks_log_each(store->db, &store->tree, from,
+		visit_line, &state, err);
+
+	return status == KS_CANCELLED && state.stopped ? KS_OK : status;
+}
+
+struct indices {
+	uint64_t *list;
+	size_t count, room;
+	bool failed;
+};
+
+static bool
+collect_index(void *arg, uint64_t line)
+{
+	struct indices *indices = arg;
+	uint64_t *grown;
+
+	if (indices->count == indices->room) {
+		indices->room = indices->room == 0 ? 16 : indices->room * 2;
+		grown = realloc(indices->list,
+			indices->room * sizeof(*grown));
+		indices->failed = grown == NULL;
+		if (grown == NULL)
+			return true;
+		indices->list = grown;
+	}
+	indices->list[indices->count++] = line;
+	return false;
+}
+
+enum ks_status
+ks_log_of(struct ks_store *store, const struct ks_id *digest,
+	ks_log_fn *visit, void *arg, struct ks_error *err)
+{
+	struct indices indices = { 0 };
+	struct ks_buf line = KS_BUF_INIT;
+	struct ks_index *index;
+	struct ks_index_row row;
+	size_t i;
+	enum ks_status status = ks_store_index(store, &index, NULL, err);
+
+	if (status != KS_OK)
+		return status;
+	if (!ks_index_object(index, digest, &row))
+		return ks_store_explain_absence(store, digest, err);
+	(void)collect_index(&indices, row.state.published);
+	status = ks_index_lines(index, digest, collect_index, &indices, err);
+	if (status == KS_OK && indices.failed)
+		status = ks_fail_nomem(err);
+	for (i = 0; status == KS_OK && i < indices.count; i++) {
+		ks_buf_clear(&line);
+		status = ks_store_line(store, indices.list[i], &line, err);
+		if (status == KS_OK && visit(arg, indices.list[i],
+			ks_buf_span(&line)))
+			break;
+	}
+	free(indices.list);
+	ks_buf_release(&line);
+	return status;
+}

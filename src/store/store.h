@@ -1,0 +1,69 @@
+/*
+ * An open store: one repository at one commit, and what was read of it.
+ *
+ * Private to src/store. Everything derived is loaded on first use.
+ */
+#ifndef KS_STORE_STORE_H
+#define KS_STORE_STORE_H
+
+#include "format/entry.h"
+#include "format/frame.h"
+#include "format/jcs.h"
+#include "format/layout.h"
+#include "format/merkle.h"
+#include "kistore.h"
+#include "store/dictionaries.h"
+#include "store/gitdb.h"
+#include "store/index.h"
+#include "store/lock.h"
+#include "store/watch.h"
+
+struct ks_store {
+	struct ks_gitdb *db;
+	struct ks_git_head head;
+	struct ks_oid commit;	/* whose state is read */
+	struct ks_oid tree;
+	bool in_the_past;	/* opened with --at */
+	struct ks_buf origin;	/* NUL-terminated text; empty = none */
+	struct ks_dictionaries *dictionaries;	/* NULL until needed */
+	struct ks_index *index;			/* NULL until needed */
+	struct ks_framer *framer;
+	struct ks_jcs *jcs;
+	/* What ks_store_status() hands out. */
+	struct ks_buf others, kind_texts;
+	struct ks_kind_count *kinds;
+};
+
+/* The dictionaries and the index of the commit being read. */
+enum ks_status ks_store_dictionaries(struct ks_store *store,
+	struct ks_dictionaries **out, struct ks_error *err) KS_CHECKED;
+enum ks_status ks_store_index(struct ks_store *store, struct ks_index **out,
+	const struct ks_watch *watch, struct ks_error *err) KS_CHECKED;
+
+/* Look again at HEAD and forget what was loaded: for a writer that has just
+ * got the lock. */
+enum ks_status ks_store_refresh(struct ks_store *store, struct ks_error *err)
+	KS_CHECKED;
+
+/* Append the body of an object, hashed and found right. KS_NOT_FOUND when
+ * its path is not in the tree; KS_CORRUPT when the bytes are damaged. Does
+ * not look at the log. */
+enum ks_status ks_store_body(struct ks_store *store, const struct ks_id *id,
+	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
+
+/* Judge why an object is not in the tree: KS_NOT_FOUND (never published,
+ * taken down, not fetched) or KS_CORRUPT (published but absent), with text. */
+enum ks_status ks_store_explain_absence(struct ks_store *store,
+	const struct ks_id *id, struct ks_error *err);
+
+/* Append one line of the log (without LF). */
+enum ks_status ks_store_line(struct ks_store *store, uint64_t index,
+	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
+
+/* The current metadata and provenance of an object, canonical; empty when it
+ * has none. Each may be NULL when it is not wanted. */
+enum ks_status ks_store_notes(struct ks_store *store,
+	const struct ks_index_row *row, struct ks_buf *metadata,
+	struct ks_buf *provenance, struct ks_error *err) KS_CHECKED;
+
+#endif

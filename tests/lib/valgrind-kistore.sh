@@ -1,0 +1,5 @@
+#!/bin/sh
+# The program under valgrind, for bats files that are tagged so: an error of
+# memory is exit status 99, which no test expects.
+exec valgrind -q --error-exitcode=99 --leak-check=full \
+	--errors-for-leak-kinds=definite "$BUILD/kistore" "$@"
