@@ -312,7 +312,8 @@ struct ks_verify_result {
 	uint64_t taken_down;
 	uint64_t dictionaries;
 	bool whole;			/* false: only what was asked for */
-	const char *not_checked;	/* one line: what this did not check */
+	const char *not_checked;	/* one line: what this did not check; it
+					 * lives until the next call or close */
 };
 
 /* Check the store. KS_OK also when findings were reported: read the counts.

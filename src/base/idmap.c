@@ -48,35 +48,46 @@ key_at(const struct ks_idmap *map, const void *array, uint32_t index)
 	return (const uint8_t *)array + (size_t)index * map->stride;
 }
 
-static size_t
-home_slot(const struct ks_idmap *map, const uint8_t *key)
+static uint64_t
+hash_key(const struct ks_idmap *map, const uint8_t *key)
 {
-	uint64_t hash = 0;
+	uint64_t sum = 0;
 	size_t i;
 
 	for (i = 0; i < map->key_len / 4; i++) {
 		uint32_t word;
 
 		memcpy(&word, key + 4 * i, sizeof(word));
-		hash += map->multiplier[i] * word;
+		sum += map->multiplier[i] * word;
 	}
-	return (size_t)(mix(hash) >> map->shift);
+	return mix(sum);
+}
+
+/* The high bits of the hash choose the slot, the low ones are kept in it. */
+static uint64_t
+make_slot(uint64_t hash, uint32_t index)
+{
+	return hash << 32 | (index + 1);
 }
 
 uint32_t
 ks_idmap_find(const struct ks_idmap *map, const void *array, const void *key)
 {
-	size_t slot;
+	uint64_t hash;
+	size_t i;
 
 	if (map->cap == 0)
 		return KS_IDMAP_NONE;
-	slot = home_slot(map, key);
-	while (map->slots[slot] != 0) {
-		uint32_t index = map->slots[slot] - 1;
+	hash = hash_key(map, key);
+	i = (size_t)(hash >> map->shift);
+	while (map->slots[i] != 0) {
+		uint32_t index = (uint32_t)map->slots[i] - 1;
 
-		if (memcmp(key_at(map, array, index), key, map->key_len) == 0)
+		if (map->slots[i] == make_slot(hash, index) &&
+			memcmp(key_at(map, array, index), key,
+				map->key_len) == 0)
 			return index;
-		slot = (slot + 1) & (map->cap - 1);
+		i = (i + 1) & (map->cap - 1);
 	}
 	return KS_IDMAP_NONE;
 }
@@ -84,18 +95,19 @@ ks_idmap_find(const struct ks_idmap *map, const void *array, const void *key)
 static void
 place(struct ks_idmap *map, const void *array, uint32_t index)
 {
-	size_t slot = home_slot(map, key_at(map, array, index));
+	uint64_t hash = hash_key(map, key_at(map, array, index));
+	size_t i = (size_t)(hash >> map->shift);
 
-	while (map->slots[slot] != 0)
-		slot = (slot + 1) & (map->cap - 1);
-	map->slots[slot] = index + 1;
+	while (map->slots[i] != 0)
+		i = (i + 1) & (map->cap - 1);
+	map->slots[i] = make_slot(hash, index);
 }
 
 static bool
 grow(struct ks_idmap *map, const void *array)
 {
 	size_t cap = map->cap == 0 ? FIRST_CAP : 2 * map->cap;
-	uint32_t *slots = calloc(cap, sizeof(*slots));
+	uint64_t *slots = calloc(cap, sizeof(*slots));
 	uint32_t i;
 
 	if (slots == NULL)

@@ -6,9 +6,6 @@
 
 #include "cli/opt.h"
 
-/* How long a writer waits for the lock of another one. */
-#define LOCK_WAIT_MS 10000
-
 /* ---- Signals ---------------------------------------------------------- */
 
 static volatile sig_atomic_t caught;
@@ -160,7 +157,8 @@ enum ks_status
 ks_cli_write_options(struct ks_cli *cli, struct ks_write_options *out,
 	struct ks_error *err)
 {
-	*out = (struct ks_write_options){ .wait_ms = LOCK_WAIT_MS,
-		.watch = &cli->watch };
+	*out = (struct ks_write_options){
+		.wait_ms = (int)(cli->wait * 1000), .watch = &cli->watch
+	};
 	return source_date(&out->now, err);
 }

@@ -35,7 +35,9 @@
 enum ks_feature {
 	KS_HAS_STORE = 1,	/* -C DIR */
 	KS_HAS_JSON = 2,	/* --json */
-	KS_HAS_PROGRESS = 4	/* --progress */
+	KS_HAS_PROGRESS = 4,	/* --progress */
+	KS_HAS_AT = 8,		/* --at REV */
+	KS_HAS_WAIT = 16	/* --wait SECONDS, of those that write */
 };
 
 struct ks_cli;
@@ -60,6 +62,11 @@ struct ks_cli {
 	bool verbose;		/* -v */
 	bool json;		/* --json */
 	bool progress;		/* --progress: lines even off a terminal */
+	const char *at;		/* --at, else NULL */
+	int64_t wait;		/* --wait: seconds to wait for a lock */
+
+	/* Set before ks_opt_parse(): lines for the end of --help. */
+	const char *examples;
 
 	/* What follows the command's name, before ks_opt_parse(). */
 	int argc;
@@ -79,6 +86,9 @@ struct ks_cli {
 	void *scratch;		/* memory behind operands and lists */
 };
 
+/* The default of --wait. */
+#define KS_CLI_WAIT 30
+
 /* An environment variable; NULL when it is not set or empty. */
 const char *ks_cli_environment(const char *name);
 
@@ -87,7 +97,7 @@ const char *ks_cli_environment(const char *name);
 enum ks_status ks_cli_open(struct ks_cli *cli, const char *at,
 	struct ks_store **out, struct ks_error *err) KS_CHECKED;
 
-/* The options that all writers share: the clock, or $SOURCE_DATE_EPOCH
+/* The options that all writers share: --wait; the clock, or $SOURCE_DATE_EPOCH
  * (KS_USAGE when that is not a number of seconds). */
 enum ks_status ks_cli_write_options(struct ks_cli *cli,
 	struct ks_write_options *out, struct ks_error *err) KS_CHECKED;

@@ -12,6 +12,45 @@
 #define KS_CLI_COMMANDS_H
 
 #define KS_COMMANDS(X) \
+	X(init, "init", "DIR", 1, 1, KS_HAS_JSON, \
+		"make a new, empty store") \
+	X(put, "put", "PATH...|-", 1, KS_ANY, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
+		"put records in, all or nothing") \
+	X(get, "get", "REF", 1, 1, KS_HAS_STORE | KS_HAS_AT, \
+		"print the exact bytes of an object") \
+	X(resolve, "resolve", "REF...", 1, KS_ANY, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT, \
+		"print the digest that a reference means") \
+	X(log, "log", "[REF] [FROM[..TO]]", 0, 2, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT, \
+		"print entries of the log") \
+	X(status, "status", "", 0, 0, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT, \
+		"say what a store holds") \
+	X(verify, "verify", "[REF...]", 0, KS_ANY, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_AT, \
+		"check objects and log") \
+	X(annotate, "annotate", "REF", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_WAIT, \
+		"replace the metadata or provenance of an object") \
+	X(retract, "retract", "REF", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_WAIT, \
+		"mark an object as one that does not count") \
+	X(supersede, "supersede", "REF", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_WAIT, \
+		"name the object that takes another's place") \
+	X(restore, "restore", "REF", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_WAIT, \
+		"lift retraction and supersession") \
+	X(takedown, "takedown", "REF", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_WAIT, \
+		"remove the bytes of an object, by law or danger") \
+	X(dictionary, "dictionary train", "", 0, 0, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
+		"train a dictionary on the stored records") \
+	X(gc, "gc", "", 0, 0, KS_HAS_STORE | KS_HAS_WAIT, \
+		"pack the repository with git") \
 	X(canon, "canon", "FILE|-", 1, 1, 0, \
 		"print the canonical bytes of a JSON text") \
 	X(digest, "digest", "FILE...|-", 1, KS_ANY, KS_HAS_JSON, \

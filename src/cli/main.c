@@ -154,7 +154,7 @@ report(struct ks_cli *cli, enum ks_status status, struct ks_error *err)
 int
 main(int argc, char **argv)
 {
-	struct ks_cli cli = { .directory = NULL };
+	struct ks_cli cli = { .wait = KS_CLI_WAIT };
 	struct ks_error err = KS_ERROR_INIT;
 	struct ks_error finish_err = KS_ERROR_INIT;
 	enum ks_status status, finish;

@@ -12,6 +12,8 @@
 #define WIDTH 80	/* of help text */
 #define HELP_COLUMN 26	/* where explanations start */
 
+#define WAIT_MAX 86400	/* seconds: a day */
+
 struct parser {
 	struct ks_opt options[OPTIONS_MAX];
 	bool seen[OPTIONS_MAX];
@@ -46,6 +48,11 @@ add_shared(struct parser *parser, struct ks_cli *cli, unsigned features)
 		"print JSON");
 	const struct ks_opt progress = KS_FLAG(0, "progress", &cli->progress,
 		"report progress off a terminal too");
+	const struct ks_opt at = KS_TEXT(0, "at", "REV", &cli->at,
+		"the state at a log size, date, tag or commit");
+	const struct ks_opt wait = KS_NUMBER(0, "wait", "SECONDS",
+		&cli->wait, 0, WAIT_MAX,
+		"how long to wait for another writer (30)");
 	const struct ks_opt quiet = KS_FLAG('q', NULL, &cli->quiet,
 		"print results and errors only");
 	const struct ks_opt verbose = KS_FLAG('v', NULL, &cli->verbose,
@@ -57,6 +64,10 @@ add_shared(struct parser *parser, struct ks_cli *cli, unsigned features)
 		add_option(parser, &json, cli->json);
 	if ((features & KS_HAS_PROGRESS) != 0)
 		add_option(parser, &progress, cli->progress);
+	if ((features & KS_HAS_AT) != 0)
+		add_option(parser, &at, false);
+	if ((features & KS_HAS_WAIT) != 0)
+		add_option(parser, &wait, false);
 	add_option(parser, &quiet, cli->quiet);
 	add_option(parser, &verbose, cli->verbose);
 }
@@ -342,6 +353,8 @@ print_help(const struct ks_cli *cli, const struct parser *parser)
 	enum ks_status status;
 
 	ks_opt_help(cli->cmd, parser->options, parser->count, &text);
+	if (cli->examples != NULL)
+		ks_buf_printf(&text, "\nexamples:\n%s", cli->examples);
 	status = ks_buf_check(&text, parser->err);
 	if (status == KS_OK)
 		ks_out_bytes(ks_buf_span(&text));

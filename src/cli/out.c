@@ -15,6 +15,9 @@
 #define DRAW_EVERY 500
 #define LOG_EVERY 10000
 
+/* Bytes of a field that are shown. */
+#define FIELD_MAX 4096
+
 /* errno of the first failure to write standard output. */
 static int write_errno;
 
@@ -79,6 +82,15 @@ ks_out_text(struct ks_span text)
 	free(shown);
 }
 
+void
+ks_out_field(const char *text)
+{
+	char shown[FIELD_MAX];
+
+	ks_out_bytes(ks_span_text(ks_printable(shown, sizeof(shown),
+		ks_span_text(text))));
+}
+
 enum ks_status
 ks_out_finish(struct ks_cli *cli, struct ks_error *err)
 {
@@ -119,6 +131,18 @@ message(struct ks_cli *cli, const char *text)
 	erase_progress(cli);
 	(void)fprintf(stderr, "kistore: %s\n",
 		ks_printable(shown, sizeof(shown), ks_span_text(text)));
+}
+
+void
+ks_out_message(struct ks_cli *cli, const char *format, ...)
+{
+	char text[KS_ERROR_MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	message(cli, text);
 }
 
 void

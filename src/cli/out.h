@@ -27,6 +27,15 @@ void ks_out_printf(const char *format, ...) KS_PRINTF(1, 2);
  * standard output is a terminal. */
 void ks_out_text(struct ks_span text);
 
+/* One field of a line: always escaped by ks_printable(), so that a line stays
+ * one; cut where it is very long. */
+void ks_out_field(const char *text);
+
+/* A message on standard error that belongs to a failure, so -q lets it
+ * through. */
+void ks_out_message(struct ks_cli *cli, const char *format, ...)
+	KS_PRINTF(2, 3);
+
 /* A message on standard error. Notes are what -q silences: warnings, counts
  * of what was skipped. Details are shown with -v only. */
 void ks_out_note(struct ks_cli *cli, const char *format, ...) KS_PRINTF(2, 3);

@@ -54,7 +54,7 @@ enum member {
 struct reading {
 	struct ks_entry entry;
 	struct ks_span value[M_COUNT];	/* len 0 = absent */
-	struct ks_span stray;		/* the first name that no line has */
+	struct ks_gathered rest;
 };
 
 const char *
@@ -187,16 +187,6 @@ read_missing(void *arg, struct ks_span value, struct ks_error *err)
 		first = false;
 	}
 	return KS_OK;
-}
-
-/* Of a publish line the kind is known, since it was read before. */
-static enum ks_status
-read_provenance(void *arg, struct ks_span value, struct ks_error *err)
-{
-	struct reading *r = arg;
-	struct ks_provenance found;
-
-	return ks_provenance_read(value, r->entry.kind, &found, err);
 }
 
 /* L16: in a retraction also an object, the value of a catalogue row. */
@@ -356,7 +346,7 @@ static const struct ks_field fields[M_COUNT] = {
 	[M_ORIGIN] = { KS_FIELD("origin"), .types = KS_TYPE_STRING,
 		.optional = KEY },
 	[M_PROVENANCE] = { KS_FIELD("provenance"), .types = KS_TYPE_OBJECT,
-		.optional = PUBLISH | ANNOTATE, .read = read_provenance },
+		.optional = PUBLISH | ANNOTATE },
 	[M_REASON] = { KS_FIELD("reason"),
 		.types = KS_TYPE_STRING | KS_TYPE_OBJECT,
 		.required = RETRACT | RESTORE | TAKEDOWN,
@@ -366,24 +356,6 @@ static const struct ks_field fields[M_COUNT] = {
 	[M_ROLE] = { KS_FIELD("role"), .types = KS_TYPE_STRING,
 		.required = KEY, .read = read_role },
 };
-
-/* Sort the members of `line` by enum member. */
-static void
-gather(struct reading *r, struct ks_span line)
-{
-	struct ks_json_iter it = ks_json_iter(line);
-	struct ks_span name, value;
-
-	while (ks_json_next_member(&it, &name, &value)) {
-		const struct ks_field *field = ks_field_find(fields, M_COUNT,
-			name);
-
-		if (field != NULL)
-			r->value[field - fields] = value;
-		else if (!ks_field_is_extension(name) && r->stray.len == 0)
-			r->stray = name;
-	}
-}
 
 /* L6, L7: what even a line of a newer version has. */
 static enum ks_status
@@ -434,16 +406,15 @@ is_known_role(struct ks_span value)
 		ks_field_is_extension(ks_json_raw(value));
 }
 
-/* L22: a name that only a newer version knows decides before any fault, since
- * that version may have given the other members another meaning. */
+/* L11, L12, L18. */
 static enum ks_status
 check_names(const struct reading *r, struct ks_error *err)
 {
 	enum ks_op op = r->entry.op;
 	size_t i;
 
-	if (r->stray.len > 0)
-		return ks_field_unknown("member", "", r->stray, err);
+	if (r->rest.stray.data != NULL)
+		return ks_field_unknown("member", "", r->rest.stray, err);
 	for (i = 0; i < M_COUNT; i++) {
 		if (r->value[i].len > 0 && !is_allowed(op, &fields[i]))
 			return ks_field_unknown("member", "",
@@ -452,44 +423,55 @@ check_names(const struct reading *r, struct ks_error *err)
 	if (r->value[M_ROLE].len > 0 && !is_known_role(r->value[M_ROLE]))
 		return ks_field_unknown("role", "",
 			ks_json_raw(r->value[M_ROLE]), err);
-	if (r->value[M_PROVENANCE].len == 0)
-		return KS_OK;
-	return ks_provenance_known(r->value[M_PROVENANCE], err);
+	return KS_OK;
 }
 
-/* L10. Provenance looks into itself; metadata may hold anything. */
+/* L10. Provenance was read already; metadata may hold anything. */
 static enum ks_status
-check_presence(struct ks_span line, struct ks_error *err)
+check_presence(const struct reading *r, enum member member,
+	struct ks_error *err)
 {
-	struct ks_json_iter it = ks_json_iter(line);
-	struct ks_span name, value;
-	enum ks_status status = KS_OK;
+	struct ks_span value = r->value[member];
+	bool opaque = member == M_METADATA || member == M_PROVENANCE;
 
-	while (status == KS_OK && ks_json_next_member(&it, &name, &value)) {
-		bool opaque = ks_span_is(name, "metadata") ||
-			ks_span_is(name, "provenance");
-
-		if (!opaque || ks_field_is_void(value))
-			status = ks_field_check_present("", name, value, err);
-	}
-	return status;
+	if (opaque && !ks_field_is_void(value))
+		return KS_OK;
+	return ks_field_check_present("", ks_span_text(fields[member].name),
+		value, err);
 }
 
 static enum ks_status
 read_members(struct reading *r, struct ks_error *err)
 {
 	enum ks_status status = KS_OK;
-	size_t i;
+	enum member i;
 
 	for (i = 0; i < M_COUNT && status == KS_OK; i++) {
-		if (r->value[i].len > 0)
-			status = ks_field_read(&fields[i], "", r->value[i], r,
+		const struct ks_field *field = &fields[i];
+
+		if (r->value[i].len == 0) {
+			if ((field->required & BIT(r->entry.op)) != 0)
+				status = ks_fail(err, KS_CORRUPT,
+					"%s is missing", field->name);
+			continue;
+		}
+		status = check_presence(r, i, err);
+		if (status == KS_OK)
+			status = ks_field_read(field, "", r->value[i], r,
 				err);
-		else if ((fields[i].required & BIT(r->entry.op)) != 0)
-			status = ks_fail(err, KS_CORRUPT, "%s is missing",
-				fields[i].name);
 	}
 	return status;
+}
+
+/* Which kinds may have which members is judged once the kind was read; that
+ * of an annotate line is for replay to know. */
+static enum ks_status
+read_provenance(struct reading *r, struct ks_error *err)
+{
+	if (r->value[M_PROVENANCE].len == 0)
+		return KS_OK;
+	return ks_provenance_read(r->value[M_PROVENANCE], ks_span(NULL, 0),
+		&r->entry.claims, err);
 }
 
 static void
@@ -508,16 +490,24 @@ keep_values(struct ks_entry *entry, const struct ks_span *value)
 	entry->next = value[M_NEXT];
 }
 
-/* Judge the members of a line whose time and op were read. */
+/* Judge the members of a line whose time and op were read. A name that only a
+ * newer version knows decides before any fault, since that version may have
+ * given the other members another meaning (L22): so names come first, and
+ * provenance, which has names of its own. */
 static enum ks_status
 read_statement(struct reading *r, struct ks_span line, struct ks_error *err)
 {
 	enum ks_status status = check_names(r, err);
 
 	if (status == KS_OK)
-		status = check_presence(line, err);
+		status = read_provenance(r, err);
+	if (status == KS_OK && r->rest.extended)
+		status = ks_fields_check_extensions("", line, err);
 	if (status == KS_OK)
 		status = read_members(r, err);
+	if (status == KS_OK)
+		status = ks_provenance_check_kind(&r->entry.claims,
+			r->entry.kind, err);
 	if (status == KS_OK)
 		keep_values(&r->entry, r->value);
 	return status;
@@ -527,13 +517,13 @@ read_statement(struct reading *r, struct ks_span line, struct ks_error *err)
 static enum ks_status
 read_line(struct ks_span line, struct ks_entry *entry, struct ks_error *err)
 {
-	struct reading r = { .stray = { .len = 0 } };
+	struct reading r = { .rest = { .extended = false } };
 	struct ks_span op = { .len = 0 };
 	enum ks_status status;
 
 	if (ks_json_type(line) != KS_JSON_OBJECT)
 		return ks_fail(err, KS_CORRUPT, "a line must be an object");
-	gather(&r, line);
+	ks_fields_gather(fields, M_COUNT, line, r.value, &r.rest);
 	status = read_time_and_op(&r, &op, err);
 	if (status != KS_OK)
 		return status;

@@ -48,6 +48,7 @@ struct ks_entry {
 				 * apiVersion/kind */
 	struct ks_span metadata;	/* an object */
 	struct ks_span provenance;	/* an object */
+	struct ks_provenance claims;	/* what it says */
 	struct ks_span missing;		/* an array of digests */
 	struct ks_span reason;		/* a string or an object */
 	struct ks_span retracted_at;	/* a string */

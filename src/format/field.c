@@ -57,18 +57,42 @@ ks_field_unknown(const char *what, const char *where, struct ks_span text,
 		where, ks_printable(printable, sizeof(printable), text));
 }
 
-const struct ks_field *
-ks_field_find(const struct ks_field *fields, size_t count,
-	struct ks_span name)
+/* The row of a name, or `count`. */
+static size_t
+find_field(const struct ks_field *fields, size_t count, struct ks_span name)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++) {
 		if (name.len == fields[i].name_len &&
+			name.data[0] == (uint8_t)fields[i].name[0] &&
 			memcmp(name.data, fields[i].name, name.len) == 0)
-			return &fields[i];
+			break;
 	}
-	return NULL;
+	return i;
+}
+
+void
+ks_fields_gather(const struct ks_field *fields, size_t count,
+	struct ks_span object, struct ks_span *value,
+	struct ks_gathered *rest)
+{
+	struct ks_json_iter it = ks_json_iter(object);
+	struct ks_span name, inner;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		value[i] = ks_span(NULL, 0);
+	*rest = (struct ks_gathered){ .extended = false };
+	while (ks_json_next_member(&it, &name, &inner)) {
+		i = find_field(fields, count, name);
+		if (i < count)
+			value[i] = inner;
+		else if (ks_field_is_extension(name))
+			rest->extended = true;
+		else if (rest->stray.data == NULL)
+			rest->stray = name;
+	}
 }
 
 static const char *
@@ -95,7 +119,27 @@ ks_field_read(const struct ks_field *field, const char *where,
 
 enum ks_status
 ks_fields_read(const struct ks_field *fields, size_t count,
-	const char *where, struct ks_span object, void *arg,
+	const char *where, const struct ks_span *value, void *arg,
+	struct ks_error *err)
+{
+	enum ks_status status = KS_OK;
+	size_t i;
+
+	for (i = 0; i < count && status == KS_OK; i++) {
+		if (value[i].len == 0)
+			continue;
+		status = ks_field_check_present(where,
+			ks_span(fields[i].name, fields[i].name_len), value[i],
+			err);
+		if (status == KS_OK)
+			status = ks_field_read(&fields[i], where, value[i],
+				arg, err);
+	}
+	return status;
+}
+
+enum ks_status
+ks_fields_check_extensions(const char *where, struct ks_span object,
 	struct ks_error *err)
 {
 	struct ks_json_iter it = ks_json_iter(object);
@@ -103,27 +147,9 @@ ks_fields_read(const struct ks_field *fields, size_t count,
 	enum ks_status status = KS_OK;
 
 	while (status == KS_OK && ks_json_next_member(&it, &name, &value)) {
-		const struct ks_field *field = ks_field_find(fields, count,
-			name);
-
-		status = ks_field_check_present(where, name, value, err);
-		if (status == KS_OK && field != NULL)
-			status = ks_field_read(field, where, value, arg, err);
+		if (ks_field_is_extension(name))
+			status = ks_field_check_present(where, name, value,
+				err);
 	}
 	return status;
-}
-
-enum ks_status
-ks_fields_known(const struct ks_field *fields, size_t count,
-	const char *where, struct ks_span object, struct ks_error *err)
-{
-	struct ks_json_iter it = ks_json_iter(object);
-	struct ks_span name, value;
-
-	while (ks_json_next_member(&it, &name, &value)) {
-		if (ks_field_find(fields, count, name) == NULL &&
-			!ks_field_is_extension(name))
-			return ks_field_unknown("member", where, name, err);
-	}
-	return KS_OK;
 }

@@ -31,24 +31,30 @@ struct ks_field {
 
 #define KS_FIELD(text) .name = (text), .name_len = sizeof(text) - 1
 
-/* The row for a name, or NULL. */
-const struct ks_field *ks_field_find(const struct ks_field *fields,
-	size_t count, struct ks_span name);
-
 /* Check one value: KS_CORRUPT with "WHERE""NAME must be …". */
 enum ks_status ks_field_read(const struct ks_field *field, const char *where,
 	struct ks_span value, void *arg, struct ks_error *err) KS_CHECKED;
 
-/* Check that every member of `object` is present, and read those that are in
- * the table. KS_CORRUPT with the first rule broken, or what a reader says. */
+/* Sort the members of an object by the rows of the table: value[i] is that of
+ * fields[i], len 0 when absent. */
+struct ks_gathered {
+	struct ks_span stray;	/* the first name that is neither in the table
+				 * nor begins with "x-"; data NULL = none */
+	bool extended;		/* there are names that begin with "x-" */
+};
+void ks_fields_gather(const struct ks_field *fields, size_t count,
+	struct ks_span object, struct ks_span *value,
+	struct ks_gathered *rest);
+
+/* Check that every value gathered is present, and read it. KS_CORRUPT with
+ * the first rule broken, or what a reader says. */
 enum ks_status ks_fields_read(const struct ks_field *fields, size_t count,
-	const char *where, struct ks_span object, void *arg,
+	const char *where, const struct ks_span *value, void *arg,
 	struct ks_error *err) KS_CHECKED;
 
-/* KS_UNSUPPORTED when a name is neither in the table nor begins with "x-". */
-enum ks_status ks_fields_known(const struct ks_field *fields, size_t count,
-	const char *where, struct ks_span object, struct ks_error *err)
-	KS_CHECKED;
+/* Check that the members of `object` that begin with "x-" are present. */
+enum ks_status ks_fields_check_extensions(const char *where,
+	struct ks_span object, struct ks_error *err) KS_CHECKED;
 
 /* Record that `what` is not known and needs a newer version of the program. */
 enum ks_status ks_field_unknown(const char *what, const char *where,

@@ -1,5 +1,6 @@
 #include "format/intake.h"
 
+#include "base/word.h"
 #include "format/entry.h"
 #include "format/jcs.h"
 #include "format/json.h"
@@ -33,27 +34,6 @@ ks_intake_is_manifest(struct ks_span value)
 		ks_json_find(value, "kind", &member);
 }
 
-/* Whether `value` is a row: an object with a string `table` and an object
- * `row`. */
-static bool
-find_row(struct ks_span value, struct ks_span *table, struct ks_span *row)
-{
-	struct ks_json_iter it = ks_json_iter(value);
-	struct ks_span name, member;
-
-	if (ks_json_type(value) != KS_JSON_OBJECT)
-		return false;
-	*table = *row = ks_span(NULL, 0);
-	while (ks_json_next_member(&it, &name, &member)) {
-		if (ks_span_is(name, "row"))
-			*row = member;
-		else if (ks_span_is(name, "table"))
-			*table = member;
-	}
-	return table->len != 0 && ks_json_type(*table) == KS_JSON_STRING &&
-		row->len != 0 && ks_json_type(*row) == KS_JSON_OBJECT;
-}
-
 /* Put the member's name in front of a refusal. */
 static enum ks_status
 in_member(enum ks_status status, struct ks_span name, struct ks_error *err)
@@ -66,6 +46,24 @@ in_member(enum ks_status status, struct ks_span name, struct ks_error *err)
 	return status;
 }
 
+/* Whether a text has so few brackets that it cannot nest too deep. True of
+ * nearly every manifest, and sooner told than its depth. */
+static bool
+is_shallow(struct ks_span text)
+{
+	size_t brackets = text.len % KS_WORD_BYTES;
+
+	for (size_t i = 0; i + KS_WORD_BYTES <= text.len; i += KS_WORD_BYTES) {
+		/* '[' and '{' differ in one bit; false hits do no harm. */
+		uint64_t hits = ks_word_equal(ks_word_load(text.data + i) |
+			0x20 * KS_WORD_ONES, '{');
+
+		for (; hits != 0; hits &= hits - 1)
+			brackets++;
+	}
+	return brackets < ks_jcs_manifest.max_depth;
+}
+
 enum ks_status
 ks_intake_emit(const struct ks_intake_visitor *visitor,
 	const struct ks_intake_manifest *manifest, struct ks_error *err)
@@ -74,7 +72,8 @@ ks_intake_emit(const struct ks_intake_visitor *visitor,
 		return ks_fail(err, KS_INVALID,
 			"a manifest may have at most %zu bytes, not %zu",
 			ks_jcs_manifest.max_bytes, manifest->text.len);
-	if (ks_json_depth(manifest->text) > ks_jcs_manifest.max_depth)
+	if (!is_shallow(manifest->text) &&
+		ks_json_depth(manifest->text) > ks_jcs_manifest.max_depth)
 		return ks_fail(err, KS_INVALID,
 			"a manifest may nest at most %zu levels deep",
 			ks_jcs_manifest.max_depth);
@@ -154,11 +153,12 @@ read_value(struct ks_intake *intake, struct ks_span value,
 	struct ks_error *err)
 {
 	struct ks_intake_manifest manifest = { .text = value, .main = true };
-	struct ks_span table, row;
+	bool is_row;
+	enum ks_status status = ks_row_read(intake, value, &is_row, visitor,
+		err);
 
-	if (find_row(value, &table, &row))
-		return ks_row_read(intake, ks_json_raw(table), row, visitor,
-			err);
+	if (is_row)
+		return status;
 	if (ks_intake_is_manifest(value))
 		return ks_intake_emit(visitor, &manifest, err);
 	if (ks_json_type(value) == KS_JSON_ARRAY)

@@ -256,9 +256,11 @@ note_unbound(struct advice *a, const struct axis *axis, const char *path)
 {
 	char shown[KS_QUOTE_ROOM];
 
-	if (axis->is_variable)
-		note(a, path, "does not bind \"%s\", a variable axis of the "
-			"operation", ks_quote_raw(shown, axis->name));
+	if (!axis->is_variable)
+		return;
+	(void)ks_quote_raw(shown, axis->name);
+	note(a, path, "does not bind \"%s\", a variable axis of the "
+		"operation", shown);
 }
 
 static void
@@ -276,12 +278,11 @@ note_rebound(struct advice *a, const struct axis *axis, struct ks_span value,
 {
 	char shown[KS_QUOTE_ROOM], is[KS_QUOTE_ROOM], must[KS_QUOTE_ROOM];
 
-	if (axis->value.len > 0 && !ks_span_equal(axis->value, value))
-		note(a, path, "binds \"%s\" to %s, a constant axis of the "
-			"operation with the value %s",
-			ks_quote_raw(shown, axis->name),
-			ks_quote_value(is, value),
-			ks_quote_value(must, axis->value));
+	if (axis->value.len == 0 || ks_span_equal(axis->value, value))
+		return;
+	note(a, path, "binds \"%s\" to %s, a constant axis of the operation "
+		"with the value %s", ks_quote_raw(shown, axis->name),
+		ks_quote_value(is, value), ks_quote_value(must, axis->value));
 }
 
 static bool
@@ -569,11 +570,13 @@ advise_comparators(struct advice *a, const struct run *run)
 			ks_quote_value(other, run->workload_comparator));
 }
 
-/* Both are known, and the list does not have the value. */
+/* Both are known, and the list does not have the value. An empty list says
+ * nothing. */
 static bool
 lacks(struct ks_span list, struct ks_span value)
 {
-	return list.len > 0 && value.len > 0 && !has_element(list, value);
+	return ks_json_count(list) > 0 && value.len > 0 &&
+		!has_element(list, value);
 }
 
 static void
@@ -656,14 +659,14 @@ advise_timing(struct advice *a, const struct run *run)
 	advise_latency(a, run->latency);
 	if (!ks_is_string(run->primary))
 		return;
+	(void)ks_quote_value(shown, run->primary);
+	(void)ks_quote_value(other, run->protocol_primary);
 	if (!has_named(run->latency, ks_json_raw(run->primary)))
 		note(a, latency_path, "has no member for the primary "
-			"statistic, %s", ks_quote_value(shown, run->primary));
+			"statistic, %s", shown);
 	if (differ(run->primary, run->protocol_primary))
 		note(a, "spec.timing.primaryStatistic",
-			"is %s, but the protocol's is %s",
-			ks_quote_value(shown, run->primary),
-			ks_quote_value(other, run->protocol_primary));
+			"is %s, but the protocol's is %s", shown, other);
 }
 
 static void

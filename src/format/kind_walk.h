@@ -1,6 +1,6 @@
 /*
  * Walking canonical text beside the tables of kinds: one look at every value,
- * no memory. Private to format/kind*.c.
+ * no memory. Private to format/kind*.c and format/row.c.
  */
 #ifndef KS_FORMAT_KIND_WALK_H
 #define KS_FORMAT_KIND_WALK_H

@@ -9,36 +9,20 @@
 static const char where[] = "provenance.";
 static const char replication_where[] = "provenance.replication.";
 
+/* A provenance object being read. */
 struct reading {
 	struct ks_provenance found;
-	struct ks_span kind;	/* of the object; len 0 = unknown */
 	bool telling;		/* a replication fact is not its default */
 };
-
-/* The names are written out: what lines may say must not change when the
- * tables of kinds grow. */
-static bool
-is_one_of(struct ks_span kind, const char *const names[2])
-{
-	return kind.len == 0 || ks_span_is(kind, names[0]) ||
-		ks_span_is(kind, names[1]);
-}
 
 static enum ks_status
 read_source(void *arg, struct ks_span value, struct ks_error *err)
 {
-	static const char *const runs[2] = {
-		KS_API_KERNELINDEX "/BenchmarkRun",
-		KS_API_KERNELINDEX "/ServingRun",
-	};
 	struct reading *r = arg;
 
 	if (!ks_id_parse(&r->found.source, ks_json_raw(value)))
 		return ks_fail(err, KS_CORRUPT,
 			"provenance.source is not a digest");
-	if (!is_one_of(r->kind, runs))
-		return ks_fail(err, KS_CORRUPT,
-			"provenance.source belongs to runs only");
 	r->found.has_source = true;
 	return KS_OK;
 }
@@ -46,18 +30,11 @@ read_source(void *arg, struct ks_span value, struct ks_error *err)
 static enum ks_status
 read_project(void *arg, struct ks_span value, struct ks_error *err)
 {
-	static const char *const revisions[2] = {
-		KS_API_KERNELINDEX "/ImplementationRevision",
-		KS_API_KERNELINDEX "/ServingStackRevision",
-	};
 	struct reading *r = arg;
 
 	if (!ks_id_parse(&r->found.project, ks_json_raw(value)))
 		return ks_fail(err, KS_CORRUPT,
 			"provenance.project is not a digest");
-	if (!is_one_of(r->kind, revisions))
-		return ks_fail(err, KS_CORRUPT, "provenance.project belongs "
-			"to implementation and serving stack revisions only");
 	r->found.has_project = true;
 	return KS_OK;
 }
@@ -184,51 +161,87 @@ static enum ks_status
 read_replication(void *arg, struct ks_span value, struct ks_error *err)
 {
 	struct reading *r = arg;
+	struct ks_span inner[LENGTH(replication_fields)];
+	struct ks_gathered rest;
 	enum ks_status status;
 
+	ks_fields_gather(replication_fields, LENGTH(replication_fields),
+		value, inner, &rest);
 	status = ks_fields_read(replication_fields,
-		LENGTH(replication_fields), replication_where, value, r, err);
+		LENGTH(replication_fields), replication_where, inner, r, err);
 	if (status == KS_OK && !r->telling)
 		return ks_fail(err, KS_CORRUPT, "provenance.replication of 0 "
 			"and false must be left out");
 	return status;
 }
 
+#define REPLICATION 0	/* its row, looked at twice */
+
 static const struct ks_field provenance_fields[] = {
+	[REPLICATION] = { KS_FIELD("replication"), .types = KS_TYPE_OBJECT,
+		.read = read_replication },
 	{ KS_FIELD("aliases"), .types = KS_TYPE_ARRAY, .read = read_aliases },
 	{ KS_FIELD("createdAt"), .types = KS_TYPE_STRING },
 	{ KS_FIELD("id"), .types = KS_TYPE_STRING, .read = read_id },
 	{ KS_FIELD("name"), .types = KS_TYPE_STRING },
 	{ KS_FIELD("project"), .types = KS_TYPE_STRING, .read = read_project },
 	{ KS_FIELD("publishedAt"), .types = KS_TYPE_STRING },
-	{ KS_FIELD("replication"), .types = KS_TYPE_OBJECT,
-		.read = read_replication },
 	{ KS_FIELD("slug"), .types = KS_TYPE_STRING },
 	{ KS_FIELD("source"), .types = KS_TYPE_STRING, .read = read_source },
 	{ KS_FIELD("summary"), .types = KS_TYPE_STRING },
 	{ KS_FIELD("tags"), .types = KS_TYPE_ARRAY, .read = read_tags },
 };
 
-enum ks_status
-ks_provenance_known(struct ks_span provenance, struct ks_error *err)
-{
-	struct ks_span replication;
-	enum ks_status status;
+#define FIELDS LENGTH(provenance_fields)
 
-	status = ks_fields_known(provenance_fields, LENGTH(provenance_fields),
-		where, provenance, err);
-	if (status != KS_OK ||
-		!ks_json_find(provenance, "replication", &replication))
-		return status;
-	return ks_fields_known(replication_fields, LENGTH(replication_fields),
-		replication_where, replication, err);
+/* Unknown names come before all else: a newer version may have given the
+ * other members another meaning (store-layout.md L22). */
+static enum ks_status
+check_names(const struct ks_span *value, const struct ks_gathered *rest,
+	struct ks_error *err)
+{
+	struct ks_span inner[LENGTH(replication_fields)];
+	struct ks_gathered inner_rest;
+
+	if (rest->stray.data != NULL)
+		return ks_field_unknown("member", where, rest->stray, err);
+	ks_fields_gather(replication_fields, LENGTH(replication_fields),
+		value[REPLICATION], inner, &inner_rest);
+	if (inner_rest.stray.data != NULL)
+		return ks_field_unknown("member", replication_where,
+			inner_rest.stray, err);
+	return KS_OK;
+}
+
+/* The names are written out: what lines may say must not change when the
+ * tables of kinds grow. */
+enum ks_status
+ks_provenance_check_kind(const struct ks_provenance *provenance,
+	struct ks_span kind, struct ks_error *err)
+{
+	if (kind.len == 0)
+		return KS_OK;
+	if (provenance->has_source &&
+		!ks_span_is(kind, KS_API_KERNELINDEX "/BenchmarkRun") &&
+		!ks_span_is(kind, KS_API_KERNELINDEX "/ServingRun"))
+		return ks_fail(err, KS_CORRUPT,
+			"provenance.source belongs to runs only");
+	if (provenance->has_project &&
+		!ks_span_is(kind, KS_API_KERNELINDEX
+			"/ImplementationRevision") &&
+		!ks_span_is(kind, KS_API_KERNELINDEX "/ServingStackRevision"))
+		return ks_fail(err, KS_CORRUPT, "provenance.project belongs "
+			"to implementation and serving stack revisions only");
+	return KS_OK;
 }
 
 enum ks_status
 ks_provenance_read(struct ks_span provenance, struct ks_span kind,
 	struct ks_provenance *out, struct ks_error *err)
 {
-	struct reading r = { .kind = kind };
+	struct reading r = { .telling = false };
+	struct ks_span value[FIELDS];
+	struct ks_gathered rest;
 	enum ks_status status;
 
 	*out = r.found;
@@ -236,10 +249,15 @@ ks_provenance_read(struct ks_span provenance, struct ks_span kind,
 		ks_field_is_void(provenance))
 		return ks_fail(err, KS_CORRUPT,
 			"provenance must be an object with members");
-	status = ks_provenance_known(provenance, err);
+	ks_fields_gather(provenance_fields, FIELDS, provenance, value, &rest);
+	status = check_names(value, &rest, err);
+	if (status == KS_OK && rest.extended)
+		status = ks_fields_check_extensions(where, provenance, err);
 	if (status == KS_OK)
-		status = ks_fields_read(provenance_fields,
-			LENGTH(provenance_fields), where, provenance, &r, err);
+		status = ks_fields_read(provenance_fields, FIELDS, where,
+			value, &r, err);
+	if (status == KS_OK)
+		status = ks_provenance_check_kind(&r.found, kind, err);
 	if (status == KS_OK)
 		*out = r.found;
 	return status;

@@ -51,8 +51,8 @@ void ks_record_body(const struct ks_record *record, struct ks_buf *out);
  * the spec, checks spec and metadata against the kind's table, and gives the
  * identity body (appended to `body`) and digest. Warnings (unknown members,
  * what was normalised) go to `report`, which may be NULL; what it returns does
- * not matter. KS_INVALID with the first error's path and rule. record->spec points into `manifest`, or, when
- * normalised, into `body`. */
+ * not matter. KS_INVALID with the first error's path and rule. record->spec
+ * points into `manifest`, or, when normalised, into `body`. */
 enum ks_status ks_record_read(struct ks_span manifest,
 	const struct ks_record_policy *policy, ks_finding_fn *report,
 	void *arg, struct ks_record *record, struct ks_buf *body,

@@ -38,6 +38,12 @@ struct gap {
 	struct part open;
 };
 
+/* References of a line's provenance without an earlier publish. */
+struct open {
+	struct ks_id ids[2];	/* source, project */
+	size_t count;
+};
+
 /* A takedown that stands later in the log. */
 struct foreseen {
 	struct ks_id digest;
@@ -429,37 +435,33 @@ may_share_id(const struct ks_replay *replay, uint16_t a, uint16_t b)
 
 /* R16, R17: whether a line about an object of `kind` may give it this id. */
 static enum ks_status
-check_id(struct step *step, const struct ks_provenance *provenance,
-	uint16_t kind)
+check_id(struct step *step, const uint8_t id[KS_UUID_BYTES], uint16_t kind)
 {
 	struct ks_replay *replay = step->replay;
+	uint32_t owner = ks_replay_find_id(replay, id);
 	char text[KS_UUID_TEXT + 1];
-	uint32_t owner;
 
-	if (!provenance->has_id)
-		return KS_OK;
-	owner = ks_replay_find_id(replay, provenance->id);
 	if (owner == KS_NO_OBJECT || owner == step->object ||
 		may_share_id(replay, replay->objects[owner].kind, kind))
 		return KS_OK;
 	return ks_fail(step->err, KS_CORRUPT,
 		"id %s belongs to another digest",
-		ks_uuid_print(provenance->id, text));
+		ks_uuid_print(id, text));
 }
 
 /* The id resolves to the digest that was published last. */
 static void
-give_id(struct step *step, const struct ks_provenance *provenance)
+give_id(struct step *step)
 {
 	struct ks_replay *replay = step->replay;
+	const struct ks_provenance *claims = &step->entry->claims;
 	uint32_t number, owner;
 
-	if (!provenance->has_id)
+	if (!claims->has_id)
 		return;
-	number = ks_idmap_find(&replay->by_id, replay->owners,
-		provenance->id);
+	number = ks_idmap_find(&replay->by_id, replay->owners, claims->id);
 	if (number == KS_IDMAP_NONE) {
-		add_owner(replay, provenance->id, step->object);
+		add_owner(replay, claims->id, step->object);
 		return;
 	}
 	owner = replay->owners[number].object;
@@ -471,7 +473,7 @@ give_id(struct step *step, const struct ks_provenance *provenance)
 /* ---- what a publish line leaves open ------------------------------------ */
 
 static void
-add_gap(struct step *step, const struct ks_id *open, size_t open_count)
+add_gap(struct step *step, const struct open *open)
 {
 	struct ks_replay *replay = step->replay;
 	struct gap *gaps = grow(replay->gaps, &replay->gaps_cap,
@@ -487,10 +489,10 @@ add_gap(struct step *step, const struct ks_id *open, size_t open_count)
 	replay->gaps = gaps;
 	gap.missing = keep_text(replay, step->entry->missing);
 	gap.open.offset = replay->texts.len;
-	for (i = 0; i < open_count; i++)
+	for (i = 0; i < open->count; i++)
 		ks_buf_printf(&replay->texts, "%s\"%s\"", i == 0 ? "[" : ",",
-			ks_id_print(&open[i], text));
-	if (open_count > 0)
+			ks_id_print(&open->ids[i], text));
+	if (open->count > 0)
 		ks_buf_byte(&replay->texts, ']');
 	if (replay->texts.failed) {
 		out_of_memory(replay);
@@ -571,17 +573,10 @@ is_missing(struct ks_span missing, const struct ks_id *id)
 
 /* ---- provenance --------------------------------------------------------- */
 
-/* What a line's provenance says and asks for. */
-struct claims {
-	struct ks_provenance provenance;
-	struct ks_id open[2];	/* references without an earlier publish */
-	size_t open_count;
-};
-
 /* R19, R20, R22: a reference is published, with its kind, or missing. */
 static enum ks_status
 check_reference(struct step *step, const char *name, const struct ks_id *id,
-	const char *kind, struct claims *claims)
+	const char *kind, struct open *open)
 {
 	struct ks_replay *replay = step->replay;
 	uint32_t number = ks_replay_find(replay, id);
@@ -593,7 +588,7 @@ check_reference(struct step *step, const char *name, const struct ks_id *id,
 		if (!is_missing(step->entry->missing, id))
 			return ks_fail(step->err, KS_CORRUPT,
 				"provenance.%s is not published", name);
-		claims->open[claims->open_count++] = *id;
+		open->ids[open->count++] = *id;
 		return KS_OK;
 	}
 	if (replay->objects[number].kind != UNKNOWN_KIND &&
@@ -604,24 +599,22 @@ check_reference(struct step *step, const char *name, const struct ks_id *id,
 }
 
 static enum ks_status
-check_provenance(struct step *step, uint16_t kind, struct claims *claims)
+check_provenance(struct step *step, uint16_t kind, struct open *open)
 {
-	struct ks_provenance *found = &claims->provenance;
+	const struct ks_provenance *claims = &step->entry->claims;
 	enum ks_status status;
 
-	memset(claims, 0, sizeof(*claims));
-	if (step->entry->provenance.len == 0)
-		return KS_OK;
-	status = ks_provenance_read(step->entry->provenance,
-		ks_replay_kind(step->replay, kind), found, step->err);
-	if (status == KS_OK && found->has_source)
-		status = check_reference(step, "source", &found->source,
-			source_kind, claims);
-	if (status == KS_OK && found->has_project)
-		status = check_reference(step, "project", &found->project,
-			project_kind, claims);
-	if (status == KS_OK)
-		status = check_id(step, found, kind);
+	open->count = 0;
+	status = ks_provenance_check_kind(claims,
+		ks_replay_kind(step->replay, kind), step->err);
+	if (status == KS_OK && claims->has_source)
+		status = check_reference(step, "source", &claims->source,
+			source_kind, open);
+	if (status == KS_OK && claims->has_project)
+		status = check_reference(step, "project", &claims->project,
+			project_kind, open);
+	if (status == KS_OK && claims->has_id)
+		status = check_id(step, claims->id, kind);
 	return status;
 }
 
@@ -635,7 +628,7 @@ take_publish(struct step *step)
 	struct ks_object_state state = { .digest = entry->digest,
 		.published = (uint32_t)step->index, .successor = KS_NO_OBJECT,
 		.has_missing = entry->missing.len > 0 };
-	struct claims claims;
+	struct open open;
 	enum ks_status status;
 
 	if (ks_replay_find(replay, &entry->digest) != KS_NO_OBJECT)
@@ -646,15 +639,15 @@ take_publish(struct step *step)
 			"a log has at most %d kinds", KS_REPLAY_KINDS);
 	status = check_missing(step);
 	if (status == KS_OK)
-		status = check_provenance(step, state.kind, &claims);
+		status = check_provenance(step, state.kind, &open);
 	if (status != KS_OK)
 		return status;
 	step->object = add_object(replay, &state);
 	if (replay->failed)
 		return ks_fail_nomem(step->err);
-	give_id(step, &claims.provenance);
+	give_id(step);
 	if (state.has_missing)
-		add_gap(step, claims.open, claims.open_count);
+		add_gap(step, &open);
 	return KS_OK;
 }
 
@@ -680,14 +673,14 @@ find_subject(struct step *step)
 static enum ks_status
 take_annotate(struct step *step)
 {
-	struct claims claims;
+	struct open open;
 	enum ks_status status = find_subject(step);
 
 	if (status == KS_OK)
 		status = check_provenance(step,
-			step->replay->objects[step->object].kind, &claims);
+			step->replay->objects[step->object].kind, &open);
 	if (status == KS_OK)
-		give_id(step, &claims.provenance);
+		give_id(step);
 	return status;
 }
 

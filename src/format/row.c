@@ -2,7 +2,7 @@
 
 #include "format/entry.h"
 #include "format/json.h"
-#include "format/kind.h"
+#include "format/kind_walk.h"
 
 /* A hostile value as a message shows it. */
 #define SHOWN 96
@@ -316,25 +316,59 @@ find_table(struct ks_span name)
 	return NULL;
 }
 
-static void
-read_columns(struct ks_span text, struct row *row)
+/* Order of a column and of the name of a member, which is still escaped. An
+ * escaped name is no column's; where the escape decides, the column counts as
+ * the later one, so that none is passed over. */
+static int
+compare_column(const char *column, struct ks_span name)
 {
-	struct ks_json_iter it = ks_json_iter(text);
+	size_t i;
+
+	for (i = 0; i < name.len && name.data[i] != '\\'; i++)
+		if ((uint8_t)column[i] != name.data[i] || column[i] == '\0')
+			return (uint8_t)column[i] < name.data[i] ? -1 : 1;
+	return i == name.len && column[i] == '\0' ? 0 : 1;
+}
+
+/* Note the columns of the row that starts here. */
+static void
+take_columns(struct ks_walk *w, struct row *row)
+{
 	struct ks_span name, value;
 	size_t i = 0;
-	int order;
 
-	while (i < COLUMNS && ks_json_next_member(&it, &name, &value)) {
-		/* Of escaped names the order is another, and no column's. */
-		if (memchr(name.data, '\\', name.len) != NULL)
-			continue;
-		while (i < COLUMNS && (order = ks_span_compare(
-			ks_span_text(column_names[i]), name)) <= 0) {
-			if (order == 0)
-				row->column[i] = value;
+	(void)ks_walk_take(w, '{');
+	while (ks_walk_member(w, &name)) {
+		value = ks_walk_value(w);
+		while (i < COLUMNS && compare_column(column_names[i], name) < 0)
 			i++;
-		}
+		if (i < COLUMNS && compare_column(column_names[i], name) == 0)
+			row->column[i++] = value;
 	}
+}
+
+/* Take a row apart in one look at its bytes; false when `value` is none. */
+static bool
+take_row(struct ks_span value, struct row *row, struct ks_span *table)
+{
+	struct ks_walk w = { .at = value.data, .end = value.data + value.len };
+	struct ks_span name, member;
+	bool has_row = false;
+
+	*table = ks_span(NULL, 0);
+	if (!ks_walk_take(&w, '{'))
+		return false;
+	while (ks_walk_member(&w, &name)) {
+		if (ks_span_is(name, "row") && ks_walk_peek(&w) == '{') {
+			take_columns(&w, row);
+			has_row = true;
+			continue;
+		}
+		member = ks_walk_value(&w);
+		if (ks_span_is(name, "table") && ks_is_string(member))
+			*table = ks_json_raw(member);
+	}
+	return has_row && table->data != NULL;
 }
 
 /* A column's value; null is written as absent. */
@@ -627,24 +661,25 @@ read_facts(struct ks_intake *intake, const struct row *row,
 
 /* An instant cut to milliseconds, which is what the database keeps:
  * "…T12:00Z" and "…T12:00:00.000Z" are the same. */
-#define INSTANT 23
+#define INSTANT_CHARS 23
 
 static bool
-cut_instant(struct ks_span value, char out[INSTANT])
+cut_instant(struct ks_span value, char out[INSTANT_CHARS])
 {
 	struct ks_span raw = ks_json_raw(value);
 
-	memcpy(out, "0000-00-00T00:00:00.000", INSTANT);
+	memcpy(out, "0000-00-00T00:00:00.000", INSTANT_CHARS);
 	if (raw.len < 2 || raw.data[raw.len - 1] != 'Z')
 		return false;
-	memcpy(out, raw.data, raw.len - 1 < INSTANT ? raw.len - 1 : INSTANT);
+	memcpy(out, raw.data, raw.len <= INSTANT_CHARS ? raw.len - 1 :
+		INSTANT_CHARS);
 	return true;
 }
 
 static bool
 same_value(enum column column, struct ks_span stated, struct ks_span implied)
 {
-	char a[INSTANT], b[INSTANT];
+	char a[INSTANT_CHARS], b[INSTANT_CHARS];
 
 	if (stated.len == 0 || ks_json_type(stated) == KS_JSON_NULL)
 		return implied.len == 0;
@@ -655,7 +690,7 @@ same_value(enum column column, struct ks_span stated, struct ks_span implied)
 		ks_json_type(implied) != KS_JSON_STRING)
 		return false;
 	return cut_instant(stated, a) && cut_instant(implied, b) &&
-		memcmp(a, b, INSTANT) == 0;
+		memcmp(a, b, INSTANT_CHARS) == 0;
 }
 
 /* What stands at a path of the spec; empty where nothing does. */
@@ -864,19 +899,23 @@ read_by_form(struct ks_intake *intake, struct row *row,
 }
 
 enum ks_status
-ks_row_read(struct ks_intake *intake, struct ks_span table, struct ks_span text,
+ks_row_read(struct ks_intake *intake, struct ks_span value, bool *is_row,
 	const struct ks_intake_visitor *visitor, struct ks_error *err)
 {
-	struct row row = { .table = find_table(table) };
+	struct row row = { .table = NULL };
+	struct ks_span table;
 	enum ks_status status;
 
+	*is_row = take_row(value, &row, &table);
+	if (!*is_row)
+		return KS_OK;
+	row.table = find_table(table);
 	if (row.table == NULL || row.table->form == FORM_DERIVED) {
 		if (visitor->skipped != NULL)
 			visitor->skipped(visitor->arg, row.table == NULL ?
 				KS_SKIP_TABLE : KS_SKIP_DERIVED, table);
 		return KS_OK;
 	}
-	read_columns(text, &row);
 	status = read_by_form(intake, &row, visitor, err);
 	if (status != KS_OK)
 		(void)ks_context(err, "table %s", row.table->name);

@@ -10,10 +10,11 @@
 
 #include "format/intake.h"
 
-/* Tell `visitor` what the row `row` (an object) of `table` (a name, escaped,
- * without quotes) holds. Fails as ks_intake_read(). */
-enum ks_status ks_row_read(struct ks_intake *intake, struct ks_span table,
-	struct ks_span row, const struct ks_intake_visitor *visitor,
+/* Tell `visitor` what `value` holds, if it is a row: an object with a string
+ * `table` and an object `row`; *is_row says whether. Fails as
+ * ks_intake_read(). */
+enum ks_status ks_row_read(struct ks_intake *intake, struct ks_span value,
+	bool *is_row, const struct ks_intake_visitor *visitor,
 	struct ks_error *err) KS_CHECKED;
 
 #endif

@@ -266,18 +266,58 @@ ks_gitdb_tree(struct ks_git_writer *writer, const struct ks_oid *base,
 		count, tree, err);
 }
 
-/* "NAME <EMAIL> TIME +0000" */
-static void
-append_identity(struct ks_gitdb *db, const char *role, int64_t time,
-	struct ks_buf *out)
+/* As git takes names: what would end them is left out, and punctuation and
+ * white space at either end. */
+static struct ks_span
+trim_name(struct ks_buf *buf, const char *name)
 {
-	git_signature *who = NULL;
-	int rc = git_signature_default(&who, db->repo);
+	static const char crud[] = ".,:;<>\"\\'";
+	struct ks_span out;
 
-	ks_buf_printf(out, "%s %s <%s> %lld +0000\n", role,
-		rc == 0 ? who->name : FALLBACK_NAME,
-		rc == 0 ? who->email : FALLBACK_EMAIL, (long long)time);
-	git_signature_free(who);
+	ks_buf_clear(buf);
+	for (; *name != '\0'; name++)
+		if (strchr("<>\n", *name) == NULL)
+			ks_buf_byte(buf, (uint8_t)*name);
+	out = ks_buf_span(buf);
+	while (out.len > 0 && (out.data[0] <= ' ' ||
+		strchr(crud, out.data[0]) != NULL)) {
+		out.data++;
+		out.len--;
+	}
+	while (out.len > 0 && (out.data[out.len - 1] <= ' ' ||
+		strchr(crud, out.data[out.len - 1]) != NULL))
+		out.len--;
+	return out;
+}
+
+/* "NAME <EMAIL>" from git's configuration, or kistore's. */
+static void
+append_identity(struct ks_gitdb *db, struct ks_buf *out)
+{
+	git_config *config = NULL;
+	const char *name = "";
+	const char *email = "";
+	struct ks_buf names = KS_BUF_INIT;
+	struct ks_buf emails = KS_BUF_INIT;
+	struct ks_span who, where;
+
+	if (git_repository_config_snapshot(&config, db->repo) == 0) {
+		(void)git_config_get_string(&name, config, "user.name");
+		(void)git_config_get_string(&email, config, "user.email");
+	}
+	who = trim_name(&names, name == NULL ? "" : name);
+	where = trim_name(&emails, email == NULL ? "" : email);
+	if (who.len == 0 || where.len == 0) {
+		who = ks_span_text(FALLBACK_NAME);
+		where = ks_span_text(FALLBACK_EMAIL);
+	}
+	ks_buf_append(out, who);
+	ks_buf_text(out, " <");
+	ks_buf_append(out, where);
+	ks_buf_text(out, ">");
+	ks_buf_release(&names);
+	ks_buf_release(&emails);
+	git_config_free(config);
 }
 
 static void
@@ -292,9 +332,11 @@ compose_commit(struct ks_gitdb *db, const struct ks_oid *tree,
 	if (!head->unborn)
 		ks_buf_printf(out, "parent %s\n",
 			ks_oid_print(&head->commit, hex));
-	append_identity(db, "author", time, out);
-	append_identity(db, "committer", time, out);
-	ks_buf_printf(out, "\n%s", message);
+	ks_buf_text(out, "author ");
+	append_identity(db, out);
+	ks_buf_printf(out, " %lld +0000\ncommitter ", (long long)time);
+	append_identity(db, out);
+	ks_buf_printf(out, " %lld +0000\n\n%s", (long long)time, message);
 	if (len == 0 || message[len - 1] != '\n')
 		ks_buf_byte(out, '\n');
 }

@@ -59,6 +59,7 @@ enum statement {
 	BY_DIGEST,
 	BY_NAME,
 	BY_ID,
+	BY_KIND,
 	COUNT_KINDS,
 	COUNT_OBJECTS,
 	STATEMENTS
@@ -92,6 +93,7 @@ static const char *const sql[STATEMENTS] = {
 	[BY_NAME] = "SELECT " COLUMNS " WHERE o.name = ?1 ORDER BY o.digest",
 	[BY_ID] = "SELECT " COLUMNS " JOIN id i ON i.digest = o.digest"
 		" WHERE i.id >= ?1 AND i.id <= ?2 ORDER BY o.digest",
+	[BY_KIND] = "SELECT " COLUMNS " WHERE k.name = ?1 ORDER BY o.digest",
 	[COUNT_KINDS] = "SELECT coalesce(k.name, ''), count(*),"
 		" sum(o.flags & 1), sum(o.flags >> 1 & 1),"
 		" sum(o.flags >> 2 & 1) FROM object o LEFT JOIN kind k"
@@ -1228,6 +1230,18 @@ ks_index_by_name(struct ks_index *index, struct ks_span name,
 	if (stmt == NULL)
 		return db_failed(index, err);
 	bind_text(stmt, 1, name);
+	return visit_rows(index, stmt, visit, arg, err);
+}
+
+enum ks_status
+ks_index_by_kind(struct ks_index *index, const char *kind, ks_index_fn *visit,
+	void *arg, struct ks_error *err)
+{
+	sqlite3_stmt *stmt = statement(index, BY_KIND);
+
+	if (stmt == NULL)
+		return db_failed(index, err);
+	bind_text(stmt, 1, ks_span_text(kind));
 	return visit_rows(index, stmt, visit, arg, err);
 }
 

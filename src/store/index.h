@@ -66,7 +66,7 @@ bool ks_index_object(struct ks_index *index, const struct ks_id *digest,
 uint64_t ks_index_hash(struct ks_span text);
 
 /* Rows in order of digest: whose hex digits start with `hex`, whose name is
- * `name`, whose id starts with the hex digits of `id`. The visitor returns
+ * `name`, whose id starts with the hex digits of `id`, which are of a kind. The visitor returns
  * true to stop. */
 typedef bool ks_index_fn(void *arg, const struct ks_index_row *row);
 enum ks_status ks_index_by_digest(struct ks_index *index, struct ks_span hex,
@@ -74,6 +74,9 @@ enum ks_status ks_index_by_digest(struct ks_index *index, struct ks_span hex,
 enum ks_status ks_index_by_name(struct ks_index *index, struct ks_span name,
 	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
 enum ks_status ks_index_by_id(struct ks_index *index, struct ks_span id_hex,
+	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
+
+enum ks_status ks_index_by_kind(struct ks_index *index, const char *kind,
 	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
 
 /* The digest that a full id belongs to. */

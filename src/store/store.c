@@ -276,6 +276,16 @@ ks_store_body(struct ks_store *store, const struct ks_id *id,
 	return status;
 }
 
+bool
+ks_store_has(struct ks_store *store, const struct ks_id *id)
+{
+	char path[KS_OBJECT_PATH + 1];
+	struct ks_git_entry entry;
+
+	return ks_gitdb_find(store->db, &store->tree,
+		ks_layout_object(id, path), &entry, NULL) == KS_OK;
+}
+
 enum ks_status
 ks_store_explain_absence(struct ks_store *store, const struct ks_id *id,
 	struct ks_error *err)

@@ -51,6 +51,9 @@ enum ks_status ks_store_refresh(struct ks_store *store, struct ks_error *err)
 enum ks_status ks_store_body(struct ks_store *store, const struct ks_id *id,
 	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
 
+/* Whether the tree has a file at an object's address. */
+bool ks_store_has(struct ks_store *store, const struct ks_id *id);
+
 /* Judge why an object is not in the tree: KS_NOT_FOUND (never published,
  * taken down, not fetched) or KS_CORRUPT (published but absent), with text. */
 enum ks_status ks_store_explain_absence(struct ks_store *store,

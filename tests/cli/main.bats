@@ -148,6 +148,7 @@ load ../lib/common
 }
 
 @test "a closed standard error changes nothing else" {
+	[ -z "${VALGRIND:-}" ] || skip "valgrind itself needs standard error"
 	echo '{}' >file
 	[ "$("$KISTORE" canon file 2>&-)" = '{}' ]
 }

@@ -11,7 +11,7 @@ BEGIN {
 	layer["format"] = 1
 	layer["store"] = 2
 	layer["cli"] = 4
-	home["git2.h"] = "^src/store/gitdb[^/]*\\.c$"
+	home["git2.h"] = "^src/store/gitdb[^/]*\\.[ch]$"
 	home["git2/"] = home["git2.h"]
 	home["zlib.h"] = home["git2.h"]
 	home["cjson/"] = "^src/cli/out[^/]*\\.c$"

@@ -208,6 +208,14 @@ static const struct meaning values[] = {
 	/* A row before a manifest. */
 	{ "{\"apiVersion\":\"a\",\"kind\":\"K\",\"spec\":{},\"table\":"
 		"\"novel\",\"row\":{}}", "skipped unknown novel\n" },
+	/* Other members around `row` and `table` do not matter. */
+	{ "{\"a\":{},\"row\":{\"createdAt\":\"t\",\"manifest\":" M "},"
+		"\"s\":{\"slug\":\"x\"},\"table\":\"projects\",\"z\":[]}",
+		"projects main provenance={\"createdAt\":\"t\"}\n" },
+	{ "{\"row\":{},\"s\":{\"summary\":\"x\"},\"table\":\"sources\"}",
+		"sources main text={\"apiVersion\":\"kistore/v1\","
+		"\"kind\":\"Source\",\"spec\":{}}\n" },
+	{ "{\"row\":{},\"table\":\"\"}", "skipped unknown \n" },
 	/* No row, so a bundle. */
 	{ "{\"table\":1,\"row\":" M "}", "- main\nskipped member table\n" },
 };
@@ -862,8 +870,7 @@ a_malformed_provenance_file_is_refused_with_digest_and_member(void **state)
 #define KINDS 16
 
 struct catalogue {
-	struct ks_buf ids;	/* struct ks_id after struct ks_id, per kind */
-	struct ks_buf by_kind[KINDS];
+	struct ks_buf by_kind[KINDS];	/* struct ks_id after struct ks_id */
 	struct ks_buf body;
 	size_t manifests, stated, aliases, differences;
 	size_t ids_given, projects, sources, supersedes, retractions;

@@ -1124,6 +1124,8 @@ static const struct {
 		"'product':'A100'}}" },
 	{ "WorkloadSuite", "b", "{'correctness':{'comparator':'other'},"
 		"'operationSpecDigest':'" DIGEST("6") "'}" },
+	{ "ImplementationRevision", "d", "{'support':{"
+		"'hardwareArchitectures':[],'productsTested':[]}}" },
 	{ "BenchmarkProtocol", "c", "{'measurement':{'primaryStatistic':"
 		"'median'}}" },
 };
@@ -1197,6 +1199,9 @@ static const struct finding_case advice[] = {
 		"{'mean':5,'minimum':6,'maximum':7}")),
 		"N spec.timing.latencyNs: has a minimum of 6 above its mean "
 		"of 5\n" },
+	/* An implementation that lists nothing says nothing. */
+	{ "BenchmarkRun", "{'environmentDigest':'" DIGEST("a") "',"
+		"'implementationDigest':'" DIGEST("d") "'}", "" },
 	/* Digests of nothing at hand, of another kind, or malformed. */
 	{ "BenchmarkRun", RUN_OF("e", "e", "e", ""), "" },
 	{ "BenchmarkRun", RUN_OF("3", "4", "1", ""), "" },

@@ -1,0 +1,98 @@
+/*
+ * Verification, in its parts (private to store/verify*.c).
+ *
+ * The log is replayed first; then the tree is walked in path order by the
+ * calling thread, which alone uses libgit2, and batches of frames are checked
+ * by all processors against what the log says. Memory is a constant plus what
+ * the replay keeps of each object. A fault is reported and the check goes on.
+ */
+#ifndef KS_STORE_VERIFY_H
+#define KS_STORE_VERIFY_H
+
+#include "format/kind.h"
+#include "store/store.h"
+
+/* A verification on its way. */
+struct ks_verifying {
+	struct ks_store *store;
+	const struct ks_verify_options *options;
+	ks_finding_report_fn *report;
+	void *arg;
+	struct ks_verify_result *result;
+	struct ks_replay *replay;
+	struct ks_dictionaries *dictionaries;
+	uint64_t *unread;	/* one a dictionary that cannot be used: how
+				 * many objects need it */
+	bool is_signed;		/* the tree has a checkpoint */
+	struct ks_buf not_checked;
+};
+
+/* Report a finding and count it; digest may be NULL. */
+void ks_verify_report(struct ks_verifying *verifying,
+	enum ks_severity severity, const struct ks_id *digest,
+	const char *path, const char *format, ...) KS_PRINTF(5, 6);
+
+/* Report what *err says, as absence, damage or unfetched by its status. A
+ * status that means the check itself failed is returned instead. */
+enum ks_status ks_verify_report_error(struct ks_verifying *verifying,
+	enum ks_status status, const struct ks_id *digest, const char *path,
+	struct ks_error *err) KS_CHECKED;
+
+/* Form, order and rules of the log; leaves the replay. */
+enum ks_status ks_verify_log(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+
+/* Names and contents of dictionaries/; loads all that are sound. */
+enum ks_status ks_verify_dictionaries(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+
+/* Every object of the tree, and the tree against the log; or, with
+ * options->digests, those and what they refer to. */
+enum ks_status ks_verify_objects(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+enum ks_status ks_verify_closure(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+
+/*
+ * Checking one object: pure, for any thread.
+ */
+
+/* What one thread needs to check objects. */
+struct ks_checker {
+	struct ks_jcs *jcs;
+	struct ks_framer *framer;
+	struct ks_buf body;
+};
+
+enum ks_status ks_checker_init(struct ks_checker *checker,
+	struct ks_error *err) KS_CHECKED;
+void ks_checker_release(struct ks_checker *checker);
+
+/* What was found about one object, told after the fact. */
+struct ks_check_finding {
+	enum ks_severity severity;
+	struct ks_id digest;
+	struct ks_buf message;
+};
+
+struct ks_check_findings {
+	struct ks_check_finding *list;
+	size_t count, room;
+	uint64_t warnings;	/* of kind tables, kept or not */
+	bool keep_warnings;
+	bool failed;		/* memory ran out */
+};
+
+void ks_check_findings_release(struct ks_check_findings *findings);
+
+/* Check a frame that stands at the address of `digest`: frame, address, form,
+ * kind against the log's, references. `object` is its number in the replay,
+ * KS_NO_OBJECT when the log does not know it. The body is left in
+ * checker->body (empty when it could not be had). *wants is the id of a
+ * dictionary that the frame names and that is not loaded, else 0. */
+void ks_check_object(struct ks_checker *checker,
+	struct ks_replay *replay, const struct ks_dictionaries *dictionaries,
+	const struct ks_id *digest, uint32_t object, struct ks_span frame,
+	struct ks_check_findings *findings, uint32_t *wants);
+
+#endif
