@@ -44,6 +44,8 @@ struct ks_watch {
 		uint64_t total);
 	/* A warning, one line: what was normalised, skipped, left open. */
 	void (*note)(void *arg, const char *text);
+	/* Every note; false: the first few of a sort, and how many more. */
+	bool all_notes;
 };
 
 /* ---- Texts, without a store ------------------------------------------- */

@@ -57,7 +57,8 @@ ks_cmd_annotate(struct ks_cli *cli, struct ks_error *err)
 
 	cli->examples =
 		"  kistore annotate c3252a98 --metadata metadata.json\n"
-		"  jq .metadata run.json | kistore annotate c3252a98 --metadata -\n";
+		"  jq .metadata run.json |"
+		" kistore annotate c3252a98 --metadata -\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;
 	status = read_texts(&texts, err);

@@ -182,7 +182,8 @@ ks_cmd_log(struct ks_cli *cli, struct ks_error *err)
 	cli->examples = "  kistore log --root\n"
 		"  kistore log c3252a98\n"
 		"  kistore log 7..           what was added since entry 6\n"
-		"  kistore log --json | jq -c 'select(.entry.op == \"retract\")'\n";
+		"  kistore log --json |"
+		" jq -c 'select(.entry.op == \"retract\")'\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;
 	status = read_operands(cli, &query, err);

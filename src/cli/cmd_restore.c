@@ -13,7 +13,8 @@ ks_cmd_restore(struct ks_cli *cli, struct ks_error *err)
 	enum ks_status status;
 
 	cli->examples =
-		"  kistore restore c3252a98 --reason 'measured again, same result'\n";
+		"  kistore restore c3252a98"
+		" --reason 'measured again, same result'\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;
 	status = ks_change_begin(&change, cli, err);

@@ -15,8 +15,8 @@ ks_cmd_retract(struct ks_cli *cli, struct ks_error *err)
 	};
 	enum ks_status status;
 
-	cli->examples =
-		"  kistore retract c3252a98 --reason 'timer included warm-up'\n";
+	cli->examples = "  kistore retract c3252a98"
+		" --reason 'the timer included the warm-up'\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;
 	status = ks_change_begin(&change, cli, err);

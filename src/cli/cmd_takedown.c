@@ -17,7 +17,8 @@ ks_cmd_takedown(struct ks_cli *cli, struct ks_error *err)
 
 	cli->examples =
 		"  kistore takedown c3252a98 --reason 'names a person'\n"
-		"  kistore takedown c3252a98 --lines --reason 'so does its title'\n";
+		"  kistore takedown c3252a98 --lines"
+		" --reason 'so does its title'\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;
 	status = ks_change_begin(&change, cli, err);

@@ -124,21 +124,19 @@ print_summary(const struct ks_verify_result *result, bool listed)
 {
 	char root[KS_ID_TEXT + 1];
 
-	ks_out_printf("checked %" PRIu64 " object%s of %" PRIu64
-		" bytes, %" PRIu64 " dictionar%s, %s\n", result->objects,
-		plural(result->objects), result->bytes, result->dictionaries,
-		result->dictionaries == 1 ? "y" : "ies",
-		result->whole ? "and the log" :
-		"only what was asked for and what that refers to");
-	ks_out_printf("log %" PRIu64 " %s\n", result->log.size,
-		ks_id_print(&result->log.root, root));
+	ks_out_printf("checked %" PRIu64 " object%s (%" PRIu64
+		" bytes), %" PRIu64 " dictionar%s and the log\n",
+		result->objects, plural(result->objects), result->bytes,
+		result->dictionaries,
+		result->dictionaries == 1 ? "y" : "ies");
+	ks_out_printf("log of %" PRIu64 " entries, root %s\n",
+		result->log.size, ks_id_print(&result->log.root, root));
 	print_counts(result);
 	if (result->warnings > 0)
 		ks_out_printf("warnings: %" PRIu64 "%s\n", result->warnings,
 			listed ? "" : " (--warnings lists those about kinds)");
-	if (result->not_checked != NULL && result->not_checked[0] != '\0')
-		ks_out_printf("not checked: %s\n", result->not_checked);
-	ks_out_printf("signature not checked\n");
+	ks_out_field(result->not_checked);
+	ks_out_printf("\n");
 }
 
 static enum ks_status
@@ -162,9 +160,7 @@ print_summary_json(const struct ks_verify_result *result,
 	ks_doc_integer(doc, "unsupported", (int64_t)result->unsupported);
 	ks_doc_integer(doc, "warnings", (int64_t)result->warnings);
 	ks_doc_integer(doc, "takenDown", (int64_t)result->taken_down);
-	ks_doc_text(doc, "notChecked", result->not_checked == NULL ? "" :
-		result->not_checked);
-	ks_doc_text(doc, "signature", "not checked");
+	ks_doc_text(doc, "notChecked", result->not_checked);
 	return ks_doc_write(doc, err);
 }
 
@@ -206,13 +202,9 @@ fail_interrupted(const struct run *run, struct ks_error *err)
 	if (run->phase[0] == '\0')
 		return ks_fail(err, KS_CANCELLED,
 			"interrupted before anything was checked");
-	if (run->total == 0)
-		return ks_fail(err, KS_CANCELLED, "interrupted: %s %" PRIu64
-			"; nothing wrong up to there but what is listed",
-			run->phase, run->done);
-	return ks_fail(err, KS_CANCELLED, "interrupted: %s %" PRIu64 " of %"
-		PRIu64 "; nothing wrong up to there but what is listed",
-		run->phase, run->done, run->total);
+	return ks_fail(err, KS_CANCELLED, "interrupted while %s, after %" PRIu64
+		" of %" PRIu64 ": the rest was not checked", run->phase,
+		run->done, run->total);
 }
 
 static enum ks_status
@@ -311,7 +303,8 @@ ks_cmd_verify(struct ks_cli *cli, struct ks_error *err)
 
 	cli->examples = "  kistore -C data.git verify\n"
 		"  kistore verify c3252a98\n"
-		"  kistore verify --json | jq -c 'select(.severity == \"damage\")'\n";
+		"  kistore verify --json |"
+		" jq -c 'select(.severity == \"damage\")'\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;
 	verify.threads = (unsigned)threads;

@@ -12,6 +12,15 @@ ks_in_name(const char *path)
 	return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+/* "Not found" is said of what a store holds, not of a file to read. */
+static enum ks_status
+fail_open(const char *path, struct ks_error *err)
+{
+	enum ks_status status = ks_fail_errno(err, "%s", path);
+
+	return status == KS_NOT_FOUND ? KS_IO : status;
+}
+
 enum ks_status
 ks_in_read(const char *path, uint64_t limit, struct ks_buf *out,
 	struct ks_error *err)
@@ -24,7 +33,7 @@ ks_in_read(const char *path, uint64_t limit, struct ks_buf *out,
 			out, err);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return ks_fail_errno(err, "%s", path);
+		return fail_open(path, err);
 	status = ks_file_read_fd(fd, path, limit, out, err);
 	(void)close(fd);
 	return status;

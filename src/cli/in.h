@@ -9,7 +9,8 @@
 
 /* Append what the file `path` ("-" = standard input) holds: anything that can
  * be read to its end, a pipe too. KS_INVALID when it is longer than `limit`
- * bytes. The message names the file. */
+ * bytes, KS_IO when it is not there or cannot be read. The message names the
+ * file. */
 enum ks_status ks_in_read(const char *path, uint64_t limit,
 	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
 

@@ -253,6 +253,7 @@ ks_out_watch(struct ks_cli *cli)
 {
 	cli->watch.arg = cli;
 	cli->watch.cancelled = is_cancelled;
+	cli->watch.all_notes = cli->verbose;
 	if (cli->quiet)
 		return;
 	cli->watch.note = show_note;

@@ -1,8 +1,7 @@
-#include "format/replay.h"
+#include "format/replay_state.h"
 
 #include <stdlib.h>
 
-#include "base/idmap.h"
 #include "format/digest.h"
 #include "format/json.h"
 #include "format/kind.h"
@@ -10,96 +9,6 @@
 static const char source_kind[] = KS_API_KISTORE "/Source";
 static const char artifact_kind[] = KS_API_KISTORE "/Artifact";
 static const char project_kind[] = KS_API_KERNELINDEX "/SoftwareProject";
-
-#define UNKNOWN_KIND 0	/* of a redacted object: fits every rule, X7 */
-
-/* Part of the text arena. */
-struct part {
-	size_t offset;
-	size_t len;
-};
-
-/* The object that an id of the publisher's database belongs to. */
-struct owner {
-	uint8_t id[KS_UUID_BYTES];
-	uint32_t object;
-};
-
-/* A key with role controlled; `key` is the SHA-256 of its escaped text. */
-struct controlled {
-	struct ks_id key;
-	bool stands;
-};
-
-/* What an object's publish line left open. */
-struct gap {
-	uint32_t object;
-	struct part missing;
-	struct part open;
-};
-
-/* References of a line's provenance without an earlier publish. */
-struct open {
-	struct ks_id ids[2];	/* source, project */
-	size_t count;
-};
-
-/* A takedown that stands later in the log. */
-struct foreseen {
-	struct ks_id digest;
-	uint64_t index;
-	bool took_effect;
-};
-
-/* A line that it names. */
-struct named {
-	uint64_t line;
-	size_t takedown;	/* in the array of struct foreseen */
-	bool redacted;		/* met as such */
-};
-
-struct ks_replay {
-	struct ks_merkle tree;
-	struct ks_replay_loader loader;	/* functions NULL = none */
-	uint64_t base;			/* the entry it began with */
-	char at[KS_TIME_TEXT + 1];
-	uint64_t counts[KS_OP_REDACTED + 1];
-	uint64_t faults, unsupported;
-	bool failed;			/* memory ran out */
-	bool needs_all;
-
-	struct ks_object_state *objects;
-	size_t objects_cap;
-	struct ks_idmap by_digest;	/* into objects, all of them */
-
-	struct owner *owners;
-	size_t owners_cap;
-	struct ks_idmap by_id;		/* into owners, all of them */
-
-	/* By entry - base: the object whose publish or annotate line, or
-	 * redacted line, it is; else KS_NO_OBJECT. */
-	uint32_t *entry_objects;
-	size_t entries_cap;
-
-	struct ks_buf texts;		/* of kinds and gaps */
-
-	struct part *kinds;		/* by kind number */
-	uint16_t *kind_order;		/* kind numbers by text */
-	size_t kinds_used, kinds_cap, kind_order_cap;
-
-	struct gap *gaps;		/* by object number, ascending */
-	size_t gaps_used, gaps_cap;
-
-	struct controlled *keys;
-	size_t keys_cap;
-	struct ks_idmap by_key;		/* into keys, all of them */
-
-	struct foreseen *foreseen;	/* by index, ascending */
-	size_t foreseen_used, foreseen_cap;
-	struct named *named;		/* by line and takedown, once sorted */
-	size_t named_used, named_cap;
-	bool named_sorted;
-};
 
 /* One line on its way through the rules. */
 struct step {
@@ -110,325 +19,24 @@ struct step {
 	struct ks_error *err;
 };
 
-/* ---- memory ------------------------------------------------------------ */
-
-/* Room for one item more: the array, perhaps moved; NULL when memory ran out,
- * with the array as it was. */
-static void *
-grow(void *array, size_t *cap, size_t used, size_t item)
-{
-	size_t more = *cap == 0 ? 64 : 2 * *cap;
-	void *grown;
-
-	if (used < *cap)
-		return array;
-	if (more > SIZE_MAX / item)
-		return NULL;
-	grown = realloc(array, more * item);
-	if (grown != NULL)
-		*cap = more;
-	return grown;
-}
-
-static void
-out_of_memory(struct ks_replay *replay)
-{
-	replay->failed = true;
-}
-
-enum ks_status
-ks_replay_new(struct ks_replay **out, struct ks_error *err)
-{
-	struct ks_replay *replay = calloc(1, sizeof(*replay));
-
-	*out = NULL;
-	if (replay == NULL)
-		return ks_fail_nomem(err);
-	ks_idmap_init(&replay->by_digest, KS_ID_BYTES,
-		sizeof(*replay->objects));
-	ks_idmap_init(&replay->by_id, KS_UUID_BYTES, sizeof(*replay->owners));
-	ks_idmap_init(&replay->by_key, KS_ID_BYTES, sizeof(*replay->keys));
-	*out = replay;
-	return KS_OK;
-}
-
-enum ks_status
-ks_replay_resume(struct ks_replay **out,
-	const struct ks_replay_loader *loader, const struct ks_merkle *tree,
-	const char *at, struct ks_error *err)
-{
-	struct ks_replay *replay;
-	enum ks_status status = ks_replay_new(out, err);
-
-	if (status != KS_OK)
-		return status;
-	replay = *out;
-	replay->loader = *loader;
-	replay->tree = *tree;
-	replay->base = tree->size;
-	if (strlen(at) == KS_TIME_TEXT)
-		memcpy(replay->at, at, KS_TIME_TEXT);
-	return KS_OK;
-}
-
-void
-ks_replay_free(struct ks_replay *replay)
-{
-	if (replay == NULL)
-		return;
-	free(replay->named);
-	free(replay->foreseen);
-	ks_idmap_release(&replay->by_key);
-	free(replay->keys);
-	free(replay->gaps);
-	free(replay->kind_order);
-	free(replay->kinds);
-	ks_buf_release(&replay->texts);
-	free(replay->entry_objects);
-	ks_idmap_release(&replay->by_id);
-	free(replay->owners);
-	ks_idmap_release(&replay->by_digest);
-	free(replay->objects);
-	free(replay);
-}
-
-/* ---- texts and kinds --------------------------------------------------- */
-
-static struct part
-keep_text(struct ks_replay *replay, struct ks_span text)
-{
-	struct part part = { .offset = replay->texts.len, .len = text.len };
-
-	ks_buf_append(&replay->texts, text);
-	if (replay->texts.failed)
-		out_of_memory(replay);
-	return part;
-}
-
-static struct ks_span
-part_text(const struct ks_replay *replay, struct part part)
-{
-	if (part.len == 0 || replay->texts.failed)
-		return ks_span(NULL, 0);
-	return ks_span(replay->texts.data + part.offset, part.len);
-}
-
-struct ks_span
-ks_replay_kind(const struct ks_replay *replay, uint16_t kind)
-{
-	if (kind >= replay->kinds_used)
-		return ks_span(NULL, 0);
-	return part_text(replay, replay->kinds[kind]);
-}
-
-/* Where `text` stands among the kinds in order, or would; whether it does. */
-static bool
-search_kind(const struct ks_replay *replay, struct ks_span text, size_t *place)
-{
-	size_t low = 0, high = replay->kinds_used;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = ks_span_compare(text, ks_replay_kind(replay,
-			replay->kind_order[middle]));
-
-		if (order == 0) {
-			*place = middle;
-			return true;
-		}
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	*place = low;
-	return false;
-}
-
-static bool
-insert_kind(struct ks_replay *replay, struct ks_span text, size_t place)
-{
-	size_t used = replay->kinds_used;
-	struct part *kinds = grow(replay->kinds, &replay->kinds_cap, used,
-		sizeof(*kinds));
-	uint16_t *order;
-
-	if (kinds == NULL)
-		return false;
-	replay->kinds = kinds;
-	order = grow(replay->kind_order, &replay->kind_order_cap, used,
-		sizeof(*order));
-	if (order == NULL)
-		return false;
-	replay->kind_order = order;
-	memmove(order + place + 1, order + place,
-		(used - place) * sizeof(*order));
-	order[place] = (uint16_t)used;
-	kinds[used] = keep_text(replay, text);
-	replay->kinds_used++;
-	return !replay->failed;
-}
-
-/* The number of a kind, new or known. False when it is one too many, or
- * memory ran out. Number 0 is the empty text. */
-static bool
-number_kind(struct ks_replay *replay, struct ks_span text, uint16_t *number)
-{
-	size_t place;
-
-	if (replay->kinds_used == 0 &&
-		!insert_kind(replay, ks_span(NULL, 0), 0)) {
-		out_of_memory(replay);
-		return false;
-	}
-	if (!search_kind(replay, text, &place)) {
-		if (replay->kinds_used > KS_REPLAY_KINDS)
-			return false;
-		if (!insert_kind(replay, text, place)) {
-			out_of_memory(replay);
-			return false;
-		}
-	}
-	*number = replay->kind_order[place];
-	return true;
-}
-
 static bool
 is_kind(const struct ks_replay *replay, uint16_t kind, const char *text)
 {
 	return ks_span_is(ks_replay_kind(replay, kind), text);
 }
 
-/* ---- objects ----------------------------------------------------------- */
-
-static uint32_t
-add_object(struct ks_replay *replay, const struct ks_object_state *state)
-{
-	uint32_t number = replay->by_digest.used;
-	struct ks_object_state *objects = grow(replay->objects,
-		&replay->objects_cap, number, sizeof(*objects));
-
-	if (objects == NULL) {
-		out_of_memory(replay);
-		return KS_NO_OBJECT;
-	}
-	replay->objects = objects;
-	objects[number] = *state;
-	if (!ks_idmap_add(&replay->by_digest, objects)) {
-		out_of_memory(replay);
-		return KS_NO_OBJECT;
-	}
-	return number;
-}
-
-/* Take one object over from the loader. */
-static uint32_t
-load_object(struct ks_replay *replay, const struct ks_id *digest,
-	struct ks_id *successor)
-{
-	struct ks_object_state state;
-	struct ks_span kind = ks_span(NULL, 0);
-
-	memset(&state, 0, sizeof(state));
-	memset(successor, 0, sizeof(*successor));
-	if (!replay->loader.object(replay->loader.arg, digest, &state, &kind,
-		successor))
-		return KS_NO_OBJECT;
-	state.digest = *digest;
-	state.successor = KS_NO_OBJECT;
-	if (!number_kind(replay, kind, &state.kind)) {
-		out_of_memory(replay);
-		return KS_NO_OBJECT;
-	}
-	return add_object(replay, &state);
-}
-
-/* Take over an object and its chain of successors, up to one that is known. */
-static uint32_t
-load_chain(struct ks_replay *replay, const struct ks_id *digest)
-{
-	struct ks_id wanted = *digest, successor;
-	uint32_t first = load_object(replay, &wanted, &successor);
-	uint32_t last = first;
-
-	while (last != KS_NO_OBJECT && replay->objects[last].superseded) {
-		uint32_t next;
-
-		wanted = successor;
-		next = ks_idmap_find(&replay->by_digest, replay->objects,
-			&wanted);
-		if (next != KS_IDMAP_NONE) {
-			replay->objects[last].successor = next;
-			break;
-		}
-		next = load_object(replay, &wanted, &successor);
-		replay->objects[last].successor = next;
-		last = next;
-	}
-	return first;
-}
-
-uint32_t
-ks_replay_find(struct ks_replay *replay, const struct ks_id *digest)
-{
-	uint32_t number = ks_idmap_find(&replay->by_digest, replay->objects,
-		digest);
-
-	if (number != KS_IDMAP_NONE)
-		return number;
-	if (replay->loader.object == NULL || replay->failed)
-		return KS_NO_OBJECT;
-	return load_chain(replay, digest);
-}
-
 /* ---- ids --------------------------------------------------------------- */
-
-static void
-add_owner(struct ks_replay *replay, const uint8_t id[KS_UUID_BYTES],
-	uint32_t object)
-{
-	uint32_t number = replay->by_id.used;
-	struct owner *owners = grow(replay->owners, &replay->owners_cap,
-		number, sizeof(*owners));
-
-	if (owners == NULL) {
-		out_of_memory(replay);
-		return;
-	}
-	replay->owners = owners;
-	memcpy(owners[number].id, id, KS_UUID_BYTES);
-	owners[number].object = object;
-	if (!ks_idmap_add(&replay->by_id, owners))
-		out_of_memory(replay);
-}
-
-uint32_t
-ks_replay_find_id(struct ks_replay *replay, const uint8_t id[16])
-{
-	uint32_t number = ks_idmap_find(&replay->by_id, replay->owners, id);
-	struct ks_id digest;
-
-	if (number != KS_IDMAP_NONE)
-		return replay->owners[number].object;
-	if (replay->loader.id == NULL || replay->failed ||
-		!replay->loader.id(replay->loader.arg, id, &digest))
-		return KS_NO_OBJECT;
-	number = ks_replay_find(replay, &digest);
-	if (number != KS_NO_OBJECT)
-		add_owner(replay, id, number);
-	return number;
-}
 
 /* R17: rows of these two kinds change in place, so that an id passes on. A
  * kind that is unknown may have been one of them. */
 static bool
 may_share_id(const struct ks_replay *replay, uint16_t a, uint16_t b)
 {
-	if (a == UNKNOWN_KIND)
+	if (a == KS_UNKNOWN_KIND)
 		a = b;
-	if (b == UNKNOWN_KIND)
+	if (b == KS_UNKNOWN_KIND)
 		b = a;
-	return a == b && (a == UNKNOWN_KIND ||
+	return a == b && (a == KS_UNKNOWN_KIND ||
 		is_kind(replay, a, source_kind) ||
 		is_kind(replay, a, artifact_kind));
 }
@@ -461,7 +69,7 @@ give_id(struct step *step)
 		return;
 	number = ks_idmap_find(&replay->by_id, replay->owners, claims->id);
 	if (number == KS_IDMAP_NONE) {
-		add_owner(replay, claims->id, step->object);
+		ks_replay_add_owner(replay, claims->id, step->object);
 		return;
 	}
 	owner = replay->owners[number].object;
@@ -470,72 +78,13 @@ give_id(struct step *step)
 		replay->owners[number].object = step->object;
 }
 
-/* ---- what a publish line leaves open ------------------------------------ */
+/* ---- references -------------------------------------------------------- */
 
-static void
-add_gap(struct step *step, const struct open *open)
-{
-	struct ks_replay *replay = step->replay;
-	struct gap *gaps = grow(replay->gaps, &replay->gaps_cap,
-		replay->gaps_used, sizeof(*gaps));
-	struct gap gap = { .object = step->object };
-	char text[KS_ID_TEXT + 1];
-	size_t i;
-
-	if (gaps == NULL) {
-		out_of_memory(replay);
-		return;
-	}
-	replay->gaps = gaps;
-	gap.missing = keep_text(replay, step->entry->missing);
-	gap.open.offset = replay->texts.len;
-	for (i = 0; i < open->count; i++)
-		ks_buf_printf(&replay->texts, "%s\"%s\"", i == 0 ? "[" : ",",
-			ks_id_print(&open->ids[i], text));
-	if (open->count > 0)
-		ks_buf_byte(&replay->texts, ']');
-	if (replay->texts.failed) {
-		out_of_memory(replay);
-		return;
-	}
-	gap.open.len = replay->texts.len - gap.open.offset;
-	gaps[replay->gaps_used++] = gap;
-}
-
-/* Objects that were published here have ascending numbers, so have gaps. */
-static const struct gap *
-find_gap(const struct ks_replay *replay, uint32_t object)
-{
-	size_t low = 0, high = replay->gaps_used;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (replay->gaps[middle].object == object)
-			return &replay->gaps[middle];
-		if (replay->gaps[middle].object > object)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
-}
-
-struct ks_span
-ks_replay_missing(const struct ks_replay *replay, uint32_t number)
-{
-	const struct gap *gap = find_gap(replay, number);
-
-	return gap == NULL ? ks_span(NULL, 0) : part_text(replay, gap->missing);
-}
-
-struct ks_span
-ks_replay_open_provenance(const struct ks_replay *replay, uint32_t number)
-{
-	const struct gap *gap = find_gap(replay, number);
-
-	return gap == NULL ? ks_span(NULL, 0) : part_text(replay, gap->open);
-}
+/* References of a line's provenance without an earlier publish. */
+struct open {
+	struct ks_id ids[2];	/* source, project */
+	size_t count;
+};
 
 /* R18: what is missing was not published before. */
 static enum ks_status
@@ -571,8 +120,6 @@ is_missing(struct ks_span missing, const struct ks_id *id)
 	return false;
 }
 
-/* ---- provenance --------------------------------------------------------- */
-
 /* R19, R20, R22: a reference is published, with its kind, or missing. */
 static enum ks_status
 check_reference(struct step *step, const char *name, const struct ks_id *id,
@@ -591,7 +138,7 @@ check_reference(struct step *step, const char *name, const struct ks_id *id,
 		open->ids[open->count++] = *id;
 		return KS_OK;
 	}
-	if (replay->objects[number].kind != UNKNOWN_KIND &&
+	if (replay->objects[number].kind != KS_UNKNOWN_KIND &&
 		!is_kind(replay, replay->objects[number].kind, kind))
 		return ks_fail(step->err, KS_CORRUPT,
 			"provenance.%s is not of kind %s", name, kind);
@@ -634,7 +181,7 @@ take_publish(struct step *step)
 	if (ks_replay_find(replay, &entry->digest) != KS_NO_OBJECT)
 		return ks_fail(step->err, KS_CORRUPT,
 			"the digest is published already");
-	if (!number_kind(replay, entry->kind, &state.kind))
+	if (!ks_replay_number_kind(replay, entry->kind, &state.kind))
 		return ks_fail(step->err, KS_CORRUPT,
 			"a log has at most %d kinds", KS_REPLAY_KINDS);
 	status = check_missing(step);
@@ -642,12 +189,13 @@ take_publish(struct step *step)
 		status = check_provenance(step, state.kind, &open);
 	if (status != KS_OK)
 		return status;
-	step->object = add_object(replay, &state);
+	step->object = ks_replay_add_object(replay, &state);
 	if (replay->failed)
 		return ks_fail_nomem(step->err);
 	give_id(step);
 	if (state.has_missing)
-		add_gap(step, &open);
+		ks_replay_add_gap(replay, step->object, entry->missing,
+			open.ids, open.count);
 	return KS_OK;
 }
 
@@ -732,8 +280,8 @@ check_successor(struct step *step, uint32_t by)
 		return ks_fail(step->err, KS_CORRUPT, "by was taken down");
 	old_kind = objects[step->object].kind;
 	new_kind = objects[by].kind;
-	if (old_kind != new_kind && old_kind != UNKNOWN_KIND &&
-		new_kind != UNKNOWN_KIND)
+	if (old_kind != new_kind && old_kind != KS_UNKNOWN_KIND &&
+		new_kind != KS_UNKNOWN_KIND)
 		return ks_fail(step->err, KS_CORRUPT,
 			"by is not of the same kind");
 	return check_chain(step, by);
@@ -839,28 +387,6 @@ take_takedown(struct step *step)
 
 /* ---- keys --------------------------------------------------------------- */
 
-static void
-register_key(struct ks_replay *replay, const struct ks_id *key)
-{
-	uint32_t number = ks_idmap_find(&replay->by_key, replay->keys, key);
-	struct controlled *keys;
-
-	if (number != KS_IDMAP_NONE) {
-		replay->keys[number].stands = true;
-		return;
-	}
-	number = replay->by_key.used;
-	keys = grow(replay->keys, &replay->keys_cap, number, sizeof(*keys));
-	if (keys == NULL) {
-		out_of_memory(replay);
-		return;
-	}
-	replay->keys = keys;
-	keys[number] = (struct controlled){ .key = *key, .stands = true };
-	if (!ks_idmap_add(&replay->by_key, keys))
-		out_of_memory(replay);
-}
-
 static enum ks_status
 revoke_key(struct step *step, const struct ks_id *key)
 {
@@ -888,7 +414,7 @@ take_key(struct step *step)
 
 	ks_sha256(step->entry->key, &key);
 	if (ks_json_is(step->entry->role, "controlled"))
-		register_key(step->replay, &key);
+		ks_replay_add_key(step->replay, &key);
 	else if (ks_json_is(step->entry->role, "revoked"))
 		return revoke_key(step, &key);
 	return KS_OK;
@@ -911,7 +437,7 @@ ks_replay_foresee(struct ks_replay *replay, uint64_t index,
 		(used > 0 && replay->foreseen[used - 1].index >= index))
 		return ks_fail(err, KS_USAGE,
 			"takedowns are foreseen in order, before the log");
-	foreseen = grow(replay->foreseen, &replay->foreseen_cap, used,
+	foreseen = ks_replay_grow(replay->foreseen, &replay->foreseen_cap, used,
 		sizeof(*foreseen));
 	if (foreseen == NULL)
 		return ks_fail_nomem(err);
@@ -923,7 +449,7 @@ ks_replay_foresee(struct ks_replay *replay, uint64_t index,
 		if (!ks_json_integer(element, &line) || line < 0 ||
 			(uint64_t)line >= index)
 			continue;
-		named = grow(replay->named, &replay->named_cap,
+		named = ks_replay_grow(replay->named, &replay->named_cap,
 			replay->named_used, sizeof(*named));
 		if (named == NULL)
 			return ks_fail_nomem(err);
@@ -981,7 +507,7 @@ take_redacted(struct step *step)
 	struct ks_replay *replay = step->replay;
 	struct named *named = find_named(replay, step->index);
 	struct ks_object_state state = { .published = (uint32_t)step->index,
-		.successor = KS_NO_OBJECT, .kind = UNKNOWN_KIND,
+		.successor = KS_NO_OBJECT, .kind = KS_UNKNOWN_KIND,
 		.redacted = true };
 
 	if (named == NULL)
@@ -990,7 +516,7 @@ take_redacted(struct step *step)
 	state.digest = replay->foreseen[named->takedown].digest;
 	step->object = ks_replay_find(replay, &state.digest);
 	if (step->object == KS_NO_OBJECT)
-		step->object = add_object(replay, &state);
+		step->object = ks_replay_add_object(replay, &state);
 	else if (replay->objects[step->object].taken_down)
 		return ks_fail(step->err, KS_CORRUPT,
 			"the digest was taken down before this redacted line");
@@ -1127,24 +653,6 @@ has_text_of_object(enum ks_op op)
 		op == KS_OP_REDACTED;
 }
 
-/* Remember whose line it is, for takedowns. */
-static void
-note_entry(const struct step *step)
-{
-	struct ks_replay *replay = step->replay;
-	uint64_t place = step->index - replay->base;
-	uint32_t *entries = grow(replay->entry_objects, &replay->entries_cap,
-		(size_t)place, sizeof(*entries));
-
-	if (entries == NULL) {
-		out_of_memory(replay);
-		return;
-	}
-	replay->entry_objects = entries;
-	entries[place] = has_text_of_object(step->entry->op) ? step->object :
-		KS_NO_OBJECT;
-}
-
 /* Judge a line that was taken apart with `parsed`, and let it take effect. */
 static enum ks_status
 judge(struct step *step, enum ks_status parsed)
@@ -1195,71 +703,16 @@ ks_replay_line(struct ks_replay *replay, struct ks_jcs *jcs,
 	*verdict = KS_LINE_FAULT;
 	*object = KS_NO_OBJECT;
 	if (status == KS_NOMEM)
-		out_of_memory(replay);
+		replay->failed = true;
 	if (replay->failed)
 		return ks_fail_nomem(err);
 	append_leaf(replay, line, entry);
 	status = judge(&step, status);
-	note_entry(&step);
+	ks_replay_add_entry(replay, step.index,
+		has_text_of_object(entry->op) ? step.object : KS_NO_OBJECT);
 	if (replay->failed || status == KS_NOMEM)
 		return ks_fail_nomem(err);
 	*verdict = count_line(replay, entry, status);
 	*object = step.object;
 	return KS_OK;
-}
-
-/* ---- answers ------------------------------------------------------------ */
-
-bool
-ks_replay_needs_all(const struct ks_replay *replay)
-{
-	return replay->needs_all;
-}
-
-enum ks_status
-ks_replay_check(const struct ks_replay *replay, struct ks_error *err)
-{
-	return replay->failed ? ks_fail_nomem(err) : KS_OK;
-}
-
-const struct ks_merkle *
-ks_replay_tree(const struct ks_replay *replay)
-{
-	return &replay->tree;
-}
-
-const char *
-ks_replay_time(const struct ks_replay *replay)
-{
-	return replay->at;
-}
-
-uint64_t
-ks_replay_count(const struct ks_replay *replay, enum ks_op op)
-{
-	return replay->counts[op];
-}
-
-uint64_t
-ks_replay_faults(const struct ks_replay *replay)
-{
-	return replay->faults;
-}
-
-uint64_t
-ks_replay_unsupported(const struct ks_replay *replay)
-{
-	return replay->unsupported;
-}
-
-uint32_t
-ks_replay_objects(const struct ks_replay *replay)
-{
-	return replay->by_digest.used;
-}
-
-struct ks_object_state *
-ks_replay_object(struct ks_replay *replay, uint32_t number)
-{
-	return &replay->objects[number];
 }

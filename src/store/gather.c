@@ -8,13 +8,14 @@
 #include "format/json.h"
 #include "format/record.h"
 #include "store/input.h"
-#include "store/watch.h"
+#include "store/notes.h"
 
 /* Bodies that a worker has handed on lately: another occurrence need not
  * carry its bytes again. */
 #define SEEN_SLOTS 1024
 
-#define NOTES_SHOWN 20
+/* Notes that one batch keeps; the rest are counted. */
+#define NOTES_KEPT 1000
 
 /* A stretch of a batch's text buffer; offsets, since the buffer grows. */
 struct piece {
@@ -67,6 +68,7 @@ struct gathering {
 	const struct ks_gather_sink *sink;
 	struct ks_gather_counts *counts;
 	const struct ks_watch *watch;
+	struct ks_notes notes;
 };
 
 /* ---- in a worker ------------------------------------------------------- */
@@ -114,21 +116,18 @@ new_found(struct worker *worker)
 	return found;
 }
 
+/* A note is kept as its line number (eight bytes), its text, and NUL. */
 static void
 add_note(struct worker *worker, const char *path, const char *message)
 {
 	struct batch *batch = worker->batch;
 	struct ks_buf *notes = &batch->notes;
-	char name[256];
 
 	batch->counts.notes++;
-	if (batch->counts.notes > NOTES_SHOWN)
+	if (batch->counts.notes > NOTES_KEPT)
 		return;
-	ks_buf_text(notes, ks_printable(name, sizeof(name),
-		ks_span_text(batch->chunk.name)));
-	if (worker->line > 0)
-		ks_buf_printf(notes, ":%llu", (unsigned long long)worker->line);
-	ks_buf_printf(notes, ": %s%s%s", path, path[0] == '\0' ? "" : ": ",
+	ks_buf_append(notes, ks_span(&worker->line, sizeof(worker->line)));
+	ks_buf_printf(notes, "%s%s%s", path, path[0] == '\0' ? "" : ": ",
 		message);
 	ks_buf_byte(notes, 0);
 }
@@ -472,15 +471,24 @@ deliver(struct gathering *gathering, const struct batch *batch,
 static void
 pass_notes(struct gathering *gathering, const struct batch *batch)
 {
-	uint64_t shown = gathering->counts->notes;
+	char name[256], place[300];
 	size_t at = 0;
 
+	(void)ks_printable(name, sizeof(name),
+		ks_span_text(batch->chunk.name));
 	while (at < batch->notes.len && !batch->notes.failed) {
-		const char *text = (const char *)batch->notes.data + at;
+		const uint8_t *note = batch->notes.data + at;
+		const char *text = (const char *)note + sizeof(uint64_t);
+		uint64_t line;
 
-		if (shown++ < NOTES_SHOWN)
-			ks_watch_note(gathering->watch, "%s", text);
-		at += strlen(text) + 1;
+		memcpy(&line, note, sizeof(line));
+		if (line == 0)
+			(void)snprintf(place, sizeof(place), "%s", name);
+		else
+			(void)snprintf(place, sizeof(place), "%s:%llu", name,
+				(unsigned long long)line);
+		ks_notes_add(&gathering->notes, line, place, text);
+		at += sizeof(line) + strlen(text) + 1;
 	}
 }
 
@@ -644,7 +652,8 @@ ks_gather(const char *const *paths, size_t count,
 		.policy = record_policy(policy),
 		.sink = sink,
 		.counts = counts,
-		.watch = watch
+		.watch = watch,
+		.notes = { .watch = watch }
 	};
 	struct ks_input *input = NULL;
 	struct ks_pool *pool = NULL;
@@ -658,9 +667,8 @@ ks_gather(const char *const *paths, size_t count,
 		status = make_workers(&gathering, ks_pool_workers(pool), err);
 	if (status == KS_OK)
 		status = run(&gathering, input, pool, err);
-	if (status == KS_OK && counts->notes > NOTES_SHOWN)
-		ks_watch_note(watch, "%llu more notes like these",
-			(unsigned long long)(counts->notes - NOTES_SHOWN));
+	ks_notes_tell(&gathering.notes);
+	ks_notes_release(&gathering.notes);
 	if (status == KS_OK && counts->manifests == 0 && counts->rows == 0)
 		status = ks_fail(err, KS_INVALID, "no manifest in the input");
 	free_workers(&gathering, pool == NULL ? 0 : ks_pool_workers(pool));
@@ -692,6 +700,7 @@ ks_gather_text(struct ks_span text, const char *name,
 		work(&gathering, 0, &batch);
 		status = consume(&gathering, &batch, err);
 	}
+	ks_notes_release(&gathering.notes);
 	release_batch(&batch);
 	free_workers(&gathering, 1);
 	return status;

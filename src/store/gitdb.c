@@ -807,6 +807,7 @@ ks_gitdb_commit(struct ks_gitdb *db, const struct ks_oid *oid,
 {
 	git_odb_object *object = NULL;
 	git_commit *commit = NULL;
+	struct ks_oid wanted = *oid;	/* may be in *out */
 	git_oid id = ks_git_oid(oid);
 	enum ks_status status;
 	char hex[KS_OID_HEX + 1];
@@ -814,14 +815,14 @@ ks_gitdb_commit(struct ks_gitdb *db, const struct ks_oid *oid,
 
 	memset(out, 0, sizeof(*out));
 	/* Read first, because this tells absent from unreadable. */
-	status = ks_git_object(db, oid, GIT_OBJECT_COMMIT, &object, err);
+	status = ks_git_object(db, &wanted, GIT_OBJECT_COMMIT, &object, err);
 	git_odb_object_free(object);
 	if (status != KS_OK)
 		return status;
 	rc = git_commit_lookup(&commit, db->repo, &id);
 	if (rc < 0)
 		return ks_git_fail(err, rc, KS_CORRUPT, "commit %s",
-			ks_oid_print(oid, hex));
+			ks_oid_print(&wanted, hex));
 	out->tree = ks_git_oid_of(git_commit_tree_id(commit));
 	out->time = git_commit_time(commit);
 	if (git_commit_parentcount(commit) > 0)

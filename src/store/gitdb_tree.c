@@ -303,6 +303,7 @@ ks_git_tree_merge(struct ks_gitdb *db, struct ks_git_pack *pack,
 	size_t count, struct ks_oid *tree, struct ks_error *err)
 {
 	struct merge *merge;
+	struct ks_oid start = *base;	/* may be where the result goes */
 	struct range range = { .first = 0, .last = count };
 	enum ks_status status = check_changes(changes, count, err);
 	size_t i;
@@ -310,8 +311,8 @@ ks_git_tree_merge(struct ks_gitdb *db, struct ks_git_pack *pack,
 	memset(tree, 0, sizeof(*tree));
 	if (status != KS_OK)
 		return status;
-	if (count == 0 && !ks_oid_is_zero(base)) {
-		*tree = *base;
+	if (count == 0 && !ks_oid_is_zero(&start)) {
+		*tree = start;
 		return KS_OK;
 	}
 	merge = calloc(1, sizeof(*merge));
@@ -320,7 +321,7 @@ ks_git_tree_merge(struct ks_gitdb *db, struct ks_git_pack *pack,
 	merge->db = db;
 	merge->pack = pack;
 	merge->changes = changes;
-	status = merge_tree(merge, base, &range, tree, err);
+	status = merge_tree(merge, &start, &range, tree, err);
 	for (i = 0; i < KS_GIT_DEPTH_MAX; i++)
 		ks_buf_release(&merge->trees[i]);
 	free(merge);

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "format/digest.h"
+#include "store/advise.h"
 
 #define JOB_ITEMS 128
 
@@ -236,6 +237,9 @@ struct frame_job {
 	size_t count;
 	size_t ends[JOB_ITEMS];
 	struct ks_buf frames;
+	struct ks_buf notes;		/* advice: texts ended by NUL */
+	size_t note_ends[JOB_ITEMS];
+	bool advised[JOB_ITEMS];
 	enum ks_status status;
 	struct ks_error err;
 };
@@ -245,6 +249,10 @@ struct framing {
 	const struct ks_dictionary *dictionary;
 	struct ks_framer **framers;	/* one a worker */
 	struct ks_buf *scratch;		/* likewise */
+	struct ks_adviser *advisers;	/* likewise */
+	struct ks_adviser fallback;	/* the calling thread's, which may
+					 * look into the store */
+	struct ks_notes *notes;
 };
 
 static void
@@ -255,6 +263,7 @@ frame_items(void *arg, unsigned worker, void *data)
 	size_t i;
 
 	ks_buf_clear(&job->frames);
+	ks_buf_clear(&job->notes);
 	job->status = KS_OK;
 	for (i = 0; job->status == KS_OK && i < job->count; i++) {
 		const struct ks_item *item =
@@ -268,12 +277,46 @@ frame_items(void *arg, unsigned worker, void *data)
 				body, framing->dictionary, &job->frames,
 				&job->err);
 		job->ends[i] = job->frames.len;
+		job->advised[i] = ks_advise(&framing->advisers[worker], item,
+			&job->notes);
+		job->note_ends[i] = job->notes.len;
 	}
+}
+
+/* Pass on the advice about one item of a job. */
+static void
+note_advice(struct ks_objects *objects, struct framing *framing,
+	struct frame_job *job, size_t i)
+{
+	const struct ks_item *item = &objects->all->items[job->items[i]];
+	struct ks_buf late = KS_BUF_INIT;
+	struct ks_buf place = KS_BUF_INIT;
+	const struct ks_buf *notes = &job->notes;
+	size_t at = i == 0 ? 0 : job->note_ends[i - 1];
+	size_t end = job->note_ends[i];
+
+	if (!job->advised[i]) {
+		(void)ks_advise(&framing->fallback, item, &late);
+		notes = &late;
+		at = 0;
+		end = late.len;
+	}
+	if (at < end)
+		ks_collection_place(objects->all, item, &place);
+	while (at < end && !notes->failed) {
+		const char *text = (const char *)notes->data + at;
+
+		ks_notes_add(framing->notes, job->items[i],
+			ks_buf_cstr(&place), text);
+		at += strlen(text) + 1;
+	}
+	ks_buf_release(&late);
+	ks_buf_release(&place);
 }
 
 static enum ks_status
 add_frames(struct ks_objects *objects, struct ks_writing *writing,
-	const struct frame_job *job, struct ks_error *err)
+	struct framing *framing, struct frame_job *job, struct ks_error *err)
 {
 	char path[KS_OBJECT_PATH + 1];
 	size_t i, at = 0;
@@ -290,6 +333,8 @@ add_frames(struct ks_objects *objects, struct ks_writing *writing,
 				ks_layout_object(&item->digest, path),
 				ks_span(job->frames.data + at,
 					job->ends[i] - at), true, err);
+		if (item->is_new)
+			note_advice(objects, framing, job, i);
 		at = job->ends[i];
 	}
 	return status;
@@ -297,7 +342,8 @@ add_frames(struct ks_objects *objects, struct ks_writing *writing,
 
 static enum ks_status
 pump_frames(struct ks_objects *objects, struct ks_writing *writing,
-	struct ks_pool *pool, struct frame_job *jobs, struct ks_error *err)
+	struct framing *framing, struct ks_pool *pool, struct frame_job *jobs,
+	struct ks_error *err)
 {
 	size_t at = 0, next = 0;
 	struct frame_job *job;
@@ -305,7 +351,7 @@ pump_frames(struct ks_objects *objects, struct ks_writing *writing,
 
 	while (status == KS_OK && at < objects->count) {
 		if (ks_pool_is_full(pool))
-			status = add_frames(objects, writing,
+			status = add_frames(objects, writing, framing,
 				ks_pool_pull(pool), err);
 		if (status == KS_OK)
 			status = ks_watch_check(writing->watch, err);
@@ -322,16 +368,59 @@ pump_frames(struct ks_objects *objects, struct ks_writing *writing,
 	}
 	while ((job = ks_pool_pull(pool)) != NULL)
 		if (status == KS_OK)
-			status = add_frames(objects, writing, job, err);
+			status = add_frames(objects, writing, framing, job,
+				err);
 	return status;
 }
 
 static enum ks_status
+start_framing(struct framing *framing, struct ks_objects *objects,
+	struct ks_writing *writing, unsigned workers, struct ks_error *err)
+{
+	unsigned i;
+	enum ks_status status = KS_OK;
+
+	framing->framers = calloc(workers, sizeof(*framing->framers));
+	framing->scratch = calloc(workers, sizeof(*framing->scratch));
+	framing->advisers = calloc(workers, sizeof(*framing->advisers));
+	if (framing->framers == NULL || framing->scratch == NULL ||
+		framing->advisers == NULL)
+		return ks_fail_nomem(err);
+	for (i = 0; status == KS_OK && i < workers; i++) {
+		status = ks_framer_new(&framing->framers[i], err);
+		framing->advisers[i].all = objects->all;
+	}
+	framing->fallback.all = objects->all;
+	framing->fallback.store = writing->store;
+	return status;
+}
+
+static void
+stop_framing(struct framing *framing, unsigned workers)
+{
+	unsigned i;
+
+	for (i = 0; i < workers; i++) {
+		if (framing->framers != NULL)
+			ks_framer_free(framing->framers[i]);
+		if (framing->scratch != NULL)
+			ks_buf_release(&framing->scratch[i]);
+		if (framing->advisers != NULL)
+			ks_adviser_release(&framing->advisers[i]);
+	}
+	ks_adviser_release(&framing->fallback);
+	free(framing->framers);
+	free(framing->scratch);
+	free(framing->advisers);
+}
+
+static enum ks_status
 write_frames(struct ks_objects *objects, struct ks_writing *writing,
-	const struct ks_dictionary *dictionary, struct ks_error *err)
+	const struct ks_dictionary *dictionary, struct ks_notes *notes,
+	struct ks_error *err)
 {
 	struct framing framing = {
-		.all = objects->all, .dictionary = dictionary
+		.all = objects->all, .dictionary = dictionary, .notes = notes
 	};
 	struct frame_job *jobs = calloc(KS_POOL_WINDOW, sizeof(*jobs));
 	struct ks_pool *pool = NULL;
@@ -343,26 +432,18 @@ write_frames(struct ks_objects *objects, struct ks_writing *writing,
 
 	if (status == KS_OK) {
 		workers = ks_pool_workers(pool);
-		framing.framers = calloc(workers, sizeof(*framing.framers));
-		framing.scratch = calloc(workers, sizeof(*framing.scratch));
-		if (framing.framers == NULL || framing.scratch == NULL)
-			status = ks_fail_nomem(err);
+		status = start_framing(&framing, objects, writing, workers,
+			err);
 	}
-	for (i = 0; status == KS_OK && i < workers; i++)
-		status = ks_framer_new(&framing.framers[i], err);
 	if (status == KS_OK)
-		status = pump_frames(objects, writing, pool, jobs, err);
+		status = pump_frames(objects, writing, &framing, pool, jobs,
+			err);
 	ks_pool_free(pool);
-	for (i = 0; i < workers; i++) {
-		if (framing.framers != NULL)
-			ks_framer_free(framing.framers[i]);
-		if (framing.scratch != NULL)
-			ks_buf_release(&framing.scratch[i]);
-	}
-	for (i = 0; jobs != NULL && i < KS_POOL_WINDOW; i++)
+	stop_framing(&framing, workers);
+	for (i = 0; jobs != NULL && i < KS_POOL_WINDOW; i++) {
 		ks_buf_release(&jobs[i].frames);
-	free(framing.framers);
-	free(framing.scratch);
+		ks_buf_release(&jobs[i].notes);
+	}
 	free(jobs);
 	return status;
 }
@@ -370,7 +451,7 @@ write_frames(struct ks_objects *objects, struct ks_writing *writing,
 enum ks_status
 ks_objects_write(struct ks_objects *objects, struct ks_writing *writing,
 	const struct ks_dictionary *current, bool *trained,
-	struct ks_error *err)
+	struct ks_notes *notes, struct ks_error *err)
 {
 	enum ks_status status = finish_training(objects, writing, err);
 
@@ -378,5 +459,5 @@ ks_objects_write(struct ks_objects *objects, struct ks_writing *writing,
 	if (status != KS_OK || objects->count == 0)
 		return status;
 	return write_frames(objects, writing, objects->trained != NULL ?
-		objects->trained : current, err);
+		objects->trained : current, notes, err);
 }

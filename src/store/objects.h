@@ -5,6 +5,7 @@
 #define KS_STORE_OBJECTS_H
 
 #include "store/collection.h"
+#include "store/notes.h"
 #include "store/writing.h"
 
 /* A first import of at least this many records trains a dictionary, on at
@@ -28,10 +29,11 @@ size_t ks_objects_count(const struct ks_objects *objects);
 /* Compress the new objects and put them into the tree, in order of digest,
  * with the dictionary just trained or `current` (may be NULL). Calls for
  * every item that the composer marked as new. *trained says whether a
- * dictionary was added. */
+ * dictionary was added; advice about the new records goes to `notes`. */
 enum ks_status ks_objects_write(struct ks_objects *objects,
 	struct ks_writing *writing, const struct ks_dictionary *current,
-	bool *trained, struct ks_error *err) KS_CHECKED;
+	bool *trained, struct ks_notes *notes, struct ks_error *err)
+	KS_CHECKED;
 
 void ks_objects_free(struct ks_objects *objects);
 

@@ -122,6 +122,7 @@ compose(struct put *put, struct ks_error *err)
 {
 	struct ks_dictionaries *dictionaries;
 	const struct ks_dictionary *current;
+	struct ks_notes notes = { .watch = put->options->write.watch };
 	bool have;
 	enum ks_status status = ks_store_dictionaries(put->store,
 		&dictionaries, err);
@@ -137,9 +138,13 @@ compose(struct put *put, struct ks_error *err)
 	if (status == KS_OK)
 		status = ks_compose(&put->writing, &put->all, put->options,
 			put->result, err);
-	if (status == KS_OK && !put->options->dry_run)
+	if (status == KS_OK)
 		status = ks_objects_write(put->objects, &put->writing, current,
-			&put->result->dictionary_trained, err);
+			&put->result->dictionary_trained, &notes, err);
+	if (status == KS_OK)
+		ks_notes_tell(&notes);
+	put->result->warnings += notes.total;
+	ks_notes_release(&notes);
 	return status;
 }
 

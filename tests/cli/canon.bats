@@ -65,7 +65,7 @@ refused() {
 }
 
 @test "a file that is not there is named" {
-	expect 3 kistore canon nofile
+	expect 5 kistore canon nofile
 	silent_out
 	err_is "kistore: nofile: No such file or directory"
 }

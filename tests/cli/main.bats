@@ -106,10 +106,10 @@ load ../lib/common
 }
 
 @test "an error under --json is one object on standard output too" {
-	expect 3 kistore digest --json nofile
+	expect 5 kistore digest --json nofile
 	[ "$(wc -l <"$OUT")" -eq 1 ]
-	jq -e '.schema == "kistore-error/1" and .error.code == "not-found" and
-		.error.exit == 3 and (.error.message | contains("nofile"))' "$OUT"
+	jq -e '.schema == "kistore-error/1" and .error.code == "io" and
+		.error.exit == 5 and (.error.message | contains("nofile"))' "$OUT"
 	[ "$(wc -l <"$ERR")" -eq 1 ]
 	err_has "kistore: nofile: "
 }
