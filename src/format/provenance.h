@@ -25,7 +25,7 @@ enum ks_status ks_provenance_read(struct ks_span provenance,
 	struct ks_span kind, struct ks_provenance *out, struct ks_error *err)
 	KS_CHECKED;
 
-/* The last of these rules alone, once the kind is known: KS_OK or KS_CORRUPT. */
+/* The last of these rules alone, once the kind is known. */
 enum ks_status ks_provenance_check_kind(
 	const struct ks_provenance *provenance, struct ks_span kind,
 	struct ks_error *err) KS_CHECKED;

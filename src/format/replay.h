@@ -63,7 +63,8 @@ struct ks_replay_loader {
 enum ks_verdict {
 	KS_LINE_OK,
 	KS_LINE_FAULT,		/* breaks a rule: no effect */
-	KS_LINE_UNSUPPORTED	/* needs a newer kistore: derived answers stop */
+	KS_LINE_UNSUPPORTED	/* needs a newer kistore: no effect, derived
+				 * answers stop */
 };
 
 /* A replay from entry 0, or (with a loader) from `tree` with the previous

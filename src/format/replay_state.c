@@ -8,8 +8,6 @@
  * copied to grow; pages that are not used cost nothing. */
 #define FIRST_CAP 4096
 
-/* Room for one item more: the array, perhaps moved; NULL when memory ran out,
- * with the array as it was. */
 void *
 ks_replay_grow(void *array, size_t *cap, size_t used, size_t item)
 {
@@ -139,15 +137,15 @@ static bool
 insert_kind(struct ks_replay *replay, struct ks_span text, size_t place)
 {
 	size_t used = replay->kinds_used;
-	struct part *kinds = ks_replay_grow(replay->kinds, &replay->kinds_cap, used,
-		sizeof(*kinds));
+	struct part *kinds = ks_replay_grow(replay->kinds,
+		&replay->kinds_cap, used, sizeof(*kinds));
 	uint16_t *order;
 
 	if (kinds == NULL)
 		return false;
 	replay->kinds = kinds;
-	order = ks_replay_grow(replay->kind_order, &replay->kind_order_cap, used,
-		sizeof(*order));
+	order = ks_replay_grow(replay->kind_order, &replay->kind_order_cap,
+		used, sizeof(*order));
 	if (order == NULL)
 		return false;
 	replay->kind_order = order;
@@ -162,7 +160,8 @@ insert_kind(struct ks_replay *replay, struct ks_span text, size_t place)
 /* The number of a kind, new or known. False when it is one too many, or
  * memory ran out. Number 0 is the empty text. */
 bool
-ks_replay_number_kind(struct ks_replay *replay, struct ks_span text, uint16_t *number)
+ks_replay_number_kind(struct ks_replay *replay, struct ks_span text,
+	uint16_t *number)
 {
 	size_t place;
 
@@ -186,7 +185,8 @@ ks_replay_number_kind(struct ks_replay *replay, struct ks_span text, uint16_t *n
 /* ---- objects ----------------------------------------------------------- */
 
 uint32_t
-ks_replay_add_object(struct ks_replay *replay, const struct ks_object_state *state)
+ks_replay_add_object(struct ks_replay *replay,
+	const struct ks_object_state *state)
 {
 	uint32_t number = replay->by_digest.used;
 	struct ks_object_state *objects = ks_replay_grow(replay->objects,
@@ -272,8 +272,8 @@ ks_replay_add_owner(struct ks_replay *replay, const uint8_t id[KS_UUID_BYTES],
 	uint32_t object)
 {
 	uint32_t number = replay->by_id.used;
-	struct owner *owners = ks_replay_grow(replay->owners, &replay->owners_cap,
-		number, sizeof(*owners));
+	struct owner *owners = ks_replay_grow(replay->owners,
+		&replay->owners_cap, number, sizeof(*owners));
 
 	if (owners == NULL) {
 		replay->failed = true;
@@ -383,7 +383,8 @@ ks_replay_add_key(struct ks_replay *replay, const struct ks_id *key)
 		return;
 	}
 	number = replay->by_key.used;
-	keys = ks_replay_grow(replay->keys, &replay->keys_cap, number, sizeof(*keys));
+	keys = ks_replay_grow(replay->keys, &replay->keys_cap, number,
+		sizeof(*keys));
 	if (keys == NULL) {
 		replay->failed = true;
 		return;

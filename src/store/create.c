@@ -1,29 +1,44 @@
-#include <stdio.h>
 #include <time.h>
 
+#include "base/utf8.h"
 #include "format/json.h"
 #include "store/store.h"
 
+/* Unicode's White_Space characters (those that a name in a signed note must
+ * not have, C2SP signed-note). */
+static bool
+is_space(uint32_t c)
+{
+	return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 ||
+		c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+		c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+		c == 0x3000;
+}
+
 /* An origin is a log's name in checkpoints and the name of its key, so it has
- * to be one: C2SP signed-note and tlog-checkpoint; store-layout.md, section
- * "notes". */
+ * to be fit for both (store-layout.md T6). */
 static enum ks_status
 check_origin(const char *origin, struct ks_error *err)
 {
-	size_t len = strlen(origin);
-	size_t i;
+	struct ks_span rest = ks_span_text(origin);
 
-	if (len == 0 || len > 255)
+	if (rest.len == 0 || rest.len > 255)
 		return ks_fail(err, KS_USAGE,
-			"an origin has 1 to 255 characters");
-	for (i = 0; i < len; i++)
-		if (origin[i] <= ' ' || origin[i] > '~' || origin[i] == '+')
-			return ks_fail(err, KS_USAGE, "an origin is printable "
-				"ASCII without blanks or '+', like a URL "
-				"without its scheme");
-	if (strncmp(origin, "cosignature/", 12) == 0)
-		return ks_fail(err, KS_USAGE,
-			"an origin must not start with \"cosignature/\"");
+			"an origin has 1 to 255 bytes (T6)");
+	if (strncmp(origin, "cosignature/", 12) == 0 ||
+		strncmp(origin, "DSSEv1", 6) == 0)
+		return ks_fail(err, KS_USAGE, "an origin must not start with "
+			"\"cosignature/\" or \"DSSEv1\" (T6)");
+	while (rest.len > 0) {
+		uint32_t c = 0;
+		size_t n = ks_utf8_decode(rest, &c);
+
+		if (n == 0 || c < 0x20 || c == 0x7f || c == '+' || is_space(c))
+			return ks_fail(err, KS_USAGE, "an origin is UTF-8 "
+				"without control characters, blanks or '+', "
+				"like a URL without its scheme (T6)");
+		rest = ks_span(rest.data + n, rest.len - n);
+	}
 	return KS_OK;
 }
 

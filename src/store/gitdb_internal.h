@@ -1,7 +1,9 @@
 /*
  * What the parts of gitdb share. Together they are the one user of libgit2:
  *
- *	gitdb.c			opening, creating, HEAD, revisions, errors
+ *	gitdb_open.c		starting libgit2, opening, the configuration
+ *	gitdb_create.c		a new repository
+ *	gitdb.c			ids, errors, modes, HEAD, revisions, commits
  *	gitdb_read.c		objects, trees, paths
  *	gitdb_pack.c		new objects, from memory to objects/
  *	gitdb_tree.c		a tree under changes
@@ -40,6 +42,15 @@ struct ks_gitdb {
  * `otherwise`. */
 enum ks_status ks_git_fail(struct ks_error *err, int code,
 	enum ks_status otherwise, const char *format, ...) KS_PRINTF(4, 5);
+
+/* Start libgit2, once for the process. */
+enum ks_status ks_git_start(struct ks_error *err) KS_CHECKED;
+
+/* Make a ks_gitdb of `repo`, which is taken over also after a failure. */
+enum ks_status ks_git_wrap(struct ks_gitdb **out, git_repository *repo,
+	struct ks_error *err) KS_CHECKED;
+
+bool ks_git_ends_in(const char *name, const char *suffix);
 
 /* "DIRECTORY" "NAME" in fresh memory, or NULL. */
 char *ks_git_join(const char *directory, const char *name);

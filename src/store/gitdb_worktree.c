@@ -336,23 +336,42 @@ remove_file(struct checkout *checkout, const struct place *place,
 		err);
 }
 
-/* A path outside of a sparse checkout changes in the index only. */
+/* Change the index alone: for a path outside of a sparse checkout, and where
+ * somebody changed the file meanwhile. There, git is made to look at the file
+ * again, and shows the change as one that is not staged. */
 static enum ks_status
-skip_file(struct checkout *checkout, const git_index_entry *old,
+change_index(struct checkout *checkout, const git_index_entry *old,
 	const git_diff_delta *delta, struct ks_error *err)
 {
-	git_index_entry entry = *old;
+	const char *path = delta->new_file.path;
+	struct stat nothing;
+	git_index_entry entry;
 
 	if (delta->status == GIT_DELTA_DELETED)
-		return index_failed(delta->old_file.path, git_index_remove(
-			checkout->index, delta->old_file.path, 0), err);
-	entry.path = delta->new_file.path;
-	entry.id = delta->new_file.id;
-	return index_failed(entry.path,
-		git_index_add(checkout->index, &entry), err);
+		return index_failed(path,
+			git_index_remove(checkout->index, path, 0), err);
+	memset(&nothing, 0, sizeof(nothing));
+	entry = make_entry(path, &delta->new_file.id, &nothing);
+	if (is_skipped(old)) {
+		entry.flags = old->flags;
+		entry.flags_extended = old->flags_extended;
+	}
+	return index_failed(path, git_index_add(checkout->index, &entry), err);
 }
 
-/* Bring one path over, if index and file are as before or as after. */
+/* Whether the file at a place is as before (`old`) or as after. */
+static bool
+is_expected(const struct place *place, const struct ks_oid *old,
+	const struct ks_oid *new)
+{
+	enum file_state state = file_state(place, old);
+
+	if (state == FILE_ABSENT)
+		return ks_oid_is_zero(old) || ks_oid_is_zero(new);
+	return state == FILE_SAME || file_state(place, new) == FILE_SAME;
+}
+
+/* Bring one path over, if the index has it as before or as after. */
 static enum ks_status
 update_path(struct checkout *checkout, const git_diff_delta *delta,
 	struct ks_error *err)
@@ -364,25 +383,22 @@ update_path(struct checkout *checkout, const git_diff_delta *delta,
 	const git_index_entry *entry = git_index_get_bypath(checkout->index,
 		path, 0);
 	struct place place;
-	enum file_state state;
 	enum ks_status status;
 
-	if (!removed && delta->new_file.mode != KS_GIT_MODE_FILE)
-		return KS_OK;
-	if (!index_has(entry, &old) && !index_has(entry, &new))
+	if ((!removed && delta->new_file.mode != KS_GIT_MODE_FILE) ||
+		(!index_has(entry, &old) && !index_has(entry, &new)))
 		return KS_OK;
 	if (is_skipped(entry))
-		return skip_file(checkout, entry, delta, err);
+		return change_index(checkout, entry, delta, err);
 	status = open_place(checkout->root, path, !removed, &place, err);
 	if (status != KS_OK)
 		return status;
-	state = file_state(&place, &old);
-	if (state == FILE_OTHER)
-		state = file_state(&place, &new);
-	if (state == FILE_SAME || (state == FILE_ABSENT &&
-		(removed || ks_oid_is_zero(&old))))
-		status = removed ? remove_file(checkout, &place, path, err) :
-			put_file(checkout, &place, &delta->new_file, err);
+	if (!is_expected(&place, &old, &new))
+		status = change_index(checkout, entry, delta, err);
+	else if (removed)
+		status = remove_file(checkout, &place, path, err);
+	else
+		status = put_file(checkout, &place, &delta->new_file, err);
 	close_place(&place);
 	return status;
 }

@@ -400,9 +400,13 @@ bool
 ks_index_object(struct ks_index *index, const struct ks_id *digest,
 	struct ks_index_row *row)
 {
-	sqlite3_stmt *stmt = statement(index, GET_OBJECT);
+	sqlite3_stmt *stmt;
 	bool found;
 
+	/* Before the first publish there is nothing to look for. */
+	if (index->log.tree.size <= 1)
+		return false;
+	stmt = statement(index, GET_OBJECT);
 	if (stmt == NULL)
 		return false;
 	bind_digest(stmt, 1, digest);
@@ -415,9 +419,12 @@ bool
 ks_index_id(struct ks_index *index, const uint8_t id[16],
 	struct ks_id *digest)
 {
-	sqlite3_stmt *stmt = statement(index, GET_ID);
+	sqlite3_stmt *stmt;
 	bool found;
 
+	if (index->log.tree.size <= 1)
+		return false;
+	stmt = statement(index, GET_ID);
 	if (stmt == NULL)
 		return false;
 	bind_bytes(stmt, 1, ks_span(id, 16));
@@ -788,10 +795,13 @@ end(struct ks_index *index, enum ks_status status, struct ks_error *err)
 		if (index->statements[i] != NULL)
 			(void)sqlite3_reset(index->statements[i]);
 	index->in_transaction = false;
-	if (status == KS_OK)
-		return run(index, "COMMIT", err);
-	(void)sqlite3_exec(index->db, "ROLLBACK", NULL, NULL, NULL);
-	return status;
+	if (status != KS_OK) {
+		(void)sqlite3_exec(index->db, "ROLLBACK", NULL, NULL, NULL);
+		return status;
+	}
+	status = run(index, "COMMIT", err);
+	/* One view for all look-ups to come, and no locking for each. */
+	return status == KS_OK ? begin(index, "BEGIN", err) : status;
 }
 
 static void
@@ -961,6 +971,17 @@ open_read_only(struct ks_index *index, const char *path,
 	return status;
 }
 
+/* After a build, empty the WAL into the file, whoever reads it next. */
+static enum ks_status
+move_into_file(struct ks_index *index, struct ks_error *err)
+{
+	enum ks_status status = begin(index, "PRAGMA wal_checkpoint(TRUNCATE)",
+		err);
+
+	index->in_transaction = false;
+	return status == KS_OK ? begin(index, "BEGIN", err) : status;
+}
+
 /* Bring a connected, writable file up to date. */
 static enum ks_status
 refresh_file(struct ks_index *index, struct ks_gitdb *db,
@@ -991,8 +1012,7 @@ refresh_file(struct ks_index *index, struct ks_gitdb *db,
 	}
 	status = end(index, status, err);
 	if (status == KS_OK && built)
-		(void)sqlite3_exec(index->db, "PRAGMA wal_checkpoint(TRUNCATE)",
-			NULL, NULL, NULL);
+		status = move_into_file(index, err);
 	return status;
 }
 

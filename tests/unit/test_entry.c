@@ -133,7 +133,7 @@ static const char *const right[] = {
 		"\"]\",\"a\",\"\xc3\xa9\",\"\xef\xbf\xbd\","
 		"\"\xf0\x9f\x98\x80\"]"),
 	PROV("\"name\":\"n\",\"x-a\":[null],\"x-b\":{\"c\":[{}]},\"x-c\":1"),
-	"-" HEX_A,
+	("-" HEX_A),
 };
 
 /* What breaks a rule, and a part of what is said about it. */
@@ -564,8 +564,8 @@ a_key_text_of_another_form_is_a_fault(void **state)
 			"PHmbYW22up\"",
 		"\"a\xe2\x80\xa8" "b+dc856eae+Af6Qjore+3UgLJPYS9K69S7FxBm84h4v"
 			"5+PHmbYW22up\"",
-		"\"a\\tb+4bb81755+Af6Qjore+3UgLJPYS9K69S7FxBm84h4v5+"
-			"PHmbYW22up\"",
+		("\"a\\tb+4bb81755+Af6Qjore+3UgLJPYS9K69S7FxBm84h4v5+"
+			"PHmbYW22up\""),
 	};
 	struct fixture *f = *state;
 	size_t i;

@@ -273,10 +273,34 @@ creating_refuses_what_is_there_and_leaves_it_as_it_was(void **state)
 	assert_string_equal(err.message, "full: exists and is not empty");
 	assert_int_equal(ks_gitdb_create(&db, "file", false, NULL), KS_IO);
 	assert_int_equal(ks_gitdb_create(&db, "file/r", false, NULL), KS_IO);
-	assert_string_equal(output("cat full/x file; ls full"), "x\ny\nx");
+	assert_int_equal(ks_gitdb_create(&db, "new/full/../../file", false,
+		NULL), KS_IO);
+	assert_string_equal(output("cat full/x file; ls full; ls"),
+		"x\ny\nx\nfile\nfull\nr");
 	assert_int_equal(sh("mkdir empty"), 0);
 	db = create("empty", false);
 	ks_gitdb_close(db);
+}
+
+static void
+a_failing_creation_removes_what_it_made(void **state)
+{
+	struct rlimit limit, small = { .rlim_cur = 20, .rlim_max = 20 };
+	struct ks_gitdb *db;
+	struct ks_error err = KS_ERROR_INIT;
+
+	(void)state;
+	/* Files of more than 20 bytes cannot be written. */
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	small.rlim_max = limit.rlim_max;
+	assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(ks_gitdb_create(&db, "a/b/r", true, &err), KS_IO);
+	assert_int_equal(mkdir("empty", 0700), 0);
+	assert_int_equal(ks_gitdb_create(&db, "empty", false, NULL), KS_IO);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_true(signal(SIGXFSZ, SIG_DFL) != SIG_ERR);
+	assert_string_equal(output("find . | sort"), ".\n./empty");
 }
 
 static void
@@ -990,7 +1014,7 @@ static void
 with_many_packs_small_puts_write_loose_objects(void **state)
 {
 	struct ks_gitdb *db = create("r", false);
-	char text[16];
+	char text[32];
 	const struct edit edits[] = { { "log/000/000.jsonl", text },
 		{ "objects/a/bc/def.zst", text }, { NULL, NULL } };
 	struct ks_git_writer *writer;
@@ -1563,8 +1587,8 @@ an_unfinished_checkout_is_finished_by_the_next_writer(void **state)
 	assert_string_equal(output("cat r/log/000/000.jsonl "
 		"r/objects/d/00/00.zst r/objects/c/32/53.zst"),
 		"one\ntwo\nframe threemine");
-	assert_string_equal(output("git -C r diff --name-only HEAD"),
-		"objects/c/32/53.zst");
+	assert_string_equal(output("git -C r status --porcelain"),
+		" M objects/c/32/53.zst");
 	ks_gitdb_close(db);
 }
 
@@ -1577,6 +1601,7 @@ main(void)
 		TEST(a_new_bare_repository_is_one_for_git_too),
 		TEST(a_new_repository_with_a_work_tree_is_one_for_git_too),
 		TEST(creating_refuses_what_is_there_and_leaves_it_as_it_was),
+		TEST(a_failing_creation_removes_what_it_made),
 		TEST(every_layout_that_git_knows_is_opened),
 		TEST(puts_work_in_every_layout),
 		TEST(what_libgit2_does_not_know_is_unsupported_and_named),

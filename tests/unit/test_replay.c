@@ -1135,7 +1135,7 @@ a_second_takedown_of_the_digest_makes_it_good(void **state)
 }
 
 static void
-a_redacted_line_belongs_to_the_first_takedown_that_lists_it(void **state)
+a_redacted_line_belongs_to_the_first_that_lists_it(void **state)
 {
 	struct log *log = *state;
 
@@ -1454,7 +1454,7 @@ main(void)
 		TEST(a_redacted_line_of_a_takedown_at_fault_is_a_fault),
 		TEST(a_redacted_line_whose_takedown_never_comes_is_a_fault),
 		TEST(a_second_takedown_of_the_digest_makes_it_good),
-		TEST(a_redacted_line_belongs_to_the_first_takedown_that_lists_it),
+		TEST(a_redacted_line_belongs_to_the_first_that_lists_it),
 		TEST(no_redacted_line_of_a_digest_follows_its_takedown),
 		TEST(takedowns_are_foreseen_in_order_and_first),
 		TEST(a_controlled_key_is_registered_and_revoked),

@@ -1,0 +1,290 @@
+#!/usr/bin/env bats
+# kistore put: what it takes, says, and leaves behind.
+
+load ../lib/common
+load ../lib/store
+
+prepare() {
+	empty_store
+}
+
+project() {
+	printf '{"apiVersion":"kernelindex.dev/v1alpha1",%s,%s,%s}\n' \
+		'"kind":"SoftwareProject"' "\"metadata\":{\"name\":\"$1\"}" \
+		"\"spec\":{\"name\":\"${2:-$1}\"}"
+}
+
+# bats test_tags=valgrind
+@test "put prints digest, kind and state of each object, in input order" {
+	expect 0 kistore put "$SEEDS"/{project,operation}.json
+	out_is "$PROJECT kernelindex.dev/v1alpha1/SoftwareProject new
+$OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
+	err_is "kistore: added 2 entries; the log has 3"
+}
+
+@test "the log of a put is determined to the byte" {
+	expect 0 kistore put "$SEEDS"/*.json
+	[ "$(wc -l <"$OUT")" -eq 7 ]
+	expect 0 kistore log --root
+	out_is "8 $ROOT"
+}
+
+@test "putting the same again changes nothing" {
+	kistore put "$SEEDS"/*.json
+	before=$(commit_id)
+	expect 0 kistore put "$SEEDS"/*.json
+	[ "$(grep -c ' known$' "$OUT")" -eq 7 ]
+	err_is "kistore: nothing to write; the log has 8 entries"
+	[ "$(commit_id)" = "$before" ]
+}
+
+@test "beyond 100 objects only counts are printed" {
+	expect 0 kistore put "$REPO/fixtures/liger-runs.jsonl"
+	[ "$(grep -c sha256: "$OUT")" -eq 0 ]
+	tail -n 1 "$OUT" | grep -Eqx 'all: [0-9]+ new, 0 known'
+	sum=$(sed '$d' "$OUT" | awk '{ sum += $2 } END { print sum }')
+	[ "$(tail -n 1 "$OUT")" = "all: $sum new, 0 known" ]
+	expect 0 kistore log --root
+	out_is "246 sha256:594185154274cf9558569c025fff049a6312f5186a146b031f2cf53a82a4d511"
+}
+
+@test "a directory is read recursively, and what is skipped is listed" {
+	mkdir -p tree/sub
+	project one >tree/sub/one.json
+	project two >tree/two.jsonl
+	zstd -q tree/two.jsonl -o tree/two.jsonl.zst
+	echo no >tree/notes.txt
+	ln -s two.jsonl tree/link.json
+	expect 0 kistore put tree
+	[ "$(wc -l <"$OUT")" -eq 2 ]
+	err_has "tree/notes.txt: skipped"
+	err_has "tree/link.json: skipped"
+}
+
+@test "- is standard input" {
+	project one | expect 0 kistore put -
+	[ "$(wc -l <"$OUT")" -eq 1 ]
+	expect 2 kistore put - -
+	err_is "kistore: standard input (-) can be given only once"
+	expect 2 kistore put --source - -
+}
+
+@test "--json is one object with all counts" {
+	expect 0 kistore put --json "$SEEDS"/*.json
+	[ "$(wc -l <"$OUT")" -eq 1 ]
+	jq -e --arg commit "$(commit_id)" --arg run "$RUN" '
+		.schema == "kistore-put/1" and .commit == $commit and
+		.dryRun == false and .logSize == 8 and
+		.counts.new == 7 and .counts.known == 0 and
+		.counts.entries == 7 and (.objects | length) == 7 and
+		(.kinds | map(.new) | add) == 7 and
+		(.objects[] | select(.digest == $run) | .state) == "new"' "$OUT"
+	expect 0 kistore put --json "$SEEDS"/*.json
+	jq -e '.commit == null and .counts.known == 7' "$OUT"
+}
+
+@test "--json lists no objects beyond 100" {
+	expect 0 kistore put --json "$REPO/fixtures/liger-runs.jsonl"
+	jq -e 'has("objects") == false and .counts.new == 245' "$OUT"
+}
+
+@test "--dry-run prints the same and writes nothing" {
+	before=$(commit_id)
+	expect 0 kistore put --dry-run "$SEEDS"/*.json
+	[ "$(grep -c ' new$' "$OUT")" -eq 7 ]
+	err_is "kistore: dry run, nothing written: would add 7 entries; the log would have 8"
+	[ "$(commit_id)" = "$before" ]
+}
+
+@test "one refused manifest refuses all of them" {
+	before=$(commit_id)
+	project one >one.json
+	echo '{"apiVersion":"kernelindex.dev/v1alpha1","kind":"SoftwareProject"}' \
+		>bad.json
+	expect 4 kistore put one.json bad.json
+	silent_out
+	err_has "kistore: bad.json"
+	[ "$(commit_id)" = "$before" ]
+}
+
+@test "a reference to nothing refuses the put, and --allow-missing leaves it open" {
+	expect 4 kistore put "$SEEDS/run.json"
+	silent_out
+	err_has "spec."
+	err_has "--allow-missing"
+	expect 0 kistore put --allow-missing "$SEEDS/run.json"
+	out_is "$RUN kernelindex.dev/v1alpha1/BenchmarkRun new"
+	err_has "4 references left open"
+	git -C demo.git show HEAD:log/000/000.jsonl | tail -n 1 |
+		jq -e '.missing | length == 4'
+}
+
+@test "other metadata is counted, and recorded with --annotate only" {
+	project one X >one.json
+	project two X >two.json
+	kistore put one.json
+	expect 0 kistore put two.json
+	grep -q ' known$' "$OUT"
+	err_has "1 known object came with other metadata (--annotate records it)"
+	[ "$(kistore log | wc -l)" -eq 2 ]
+	expect 0 kistore put --annotate two.json
+	err_is "kistore: added 1 entry; the log has 3"
+	expect 0 kistore resolve two
+}
+
+@test "an unknown member is warned about, and refused with --strict" {
+	project one | sed 's/"spec":{/&"colour":1,/' >odd.json
+	expect 4 kistore put --strict odd.json
+	silent_out
+	err_has "spec.colour"
+	expect 0 kistore put odd.json
+	err_has "spec.colour"
+}
+
+@test "-q prints the receipt and nothing else" {
+	project one | sed 's/"spec":{/&"colour":1,/' >odd.json
+	expect 0 kistore -q put odd.json
+	silent_err
+	[ "$(wc -l <"$OUT")" -eq 1 ]
+}
+
+@test "many warnings are cut short unless -v is given" {
+	for i in $(seq 30); do
+		project "p$i" | sed 's/"spec":{/&"colour":1,/'
+	done >odd.jsonl
+	expect 0 kistore put --dry-run odd.jsonl
+	[ "$(grep -c 'spec.colour' "$ERR")" -eq 20 ]
+	err_has "10 more notes like these"
+	expect 0 kistore put -v --dry-run odd.jsonl
+	[ "$(grep -c 'spec.colour' "$ERR")" -eq 30 ]
+}
+
+@test "an unknown kind is refused unless it is allowed" {
+	project one | sed 's/SoftwareProject/SoftwareThing/' >odd.json
+	expect 4 kistore put odd.json
+	silent_out
+	expect 0 kistore put --allow-unknown-kind odd.json
+	grep -q 'SoftwareThing new$' "$OUT"
+}
+
+@test "--source sets the source of new runs" {
+	expect 0 kistore put --source "$SEEDS/../source.json" "$SEEDS"/*.json
+	git -C demo.git show HEAD:log/000/000.jsonl |
+		jq -es 'map(select(.kind == "kernelindex.dev/v1alpha1/BenchmarkRun"))
+			| .[0].provenance.source | startswith("sha256:")'
+}
+
+@test "--provenance is laid over, and refused for what is not in the input" {
+	echo "{\"$PROJECT\":{\"summary\":\"a library\"}}" >provenance.json
+	expect 0 kistore put --provenance provenance.json "$SEEDS/project.json"
+	git -C demo.git show HEAD:log/000/000.jsonl | tail -n 1 |
+		jq -e '.provenance == {summary: "a library"}'
+	expect 4 kistore put --provenance provenance.json "$SEEDS/operation.json"
+	silent_out
+}
+
+@test "an empty --source or --provenance is refused" {
+	: >empty
+	expect 4 kistore put --source empty "$SEEDS/project.json"
+	err_is "kistore: empty: is empty"
+	expect 4 kistore put --provenance empty "$SEEDS/project.json"
+	expect 3 kistore put --source nofile "$SEEDS/project.json"
+	silent_out
+}
+
+@test "what was taken down is skipped among many and refused alone" {
+	kistore put "$SEEDS"/*.json
+	kistore takedown "$PROJECT" --reason law
+	expect 4 kistore put "$SEEDS/project.json"
+	silent_out
+	project one >one.json
+	expect 0 kistore put "$SEEDS/project.json" one.json
+	err_has "1 object taken down before: skipped"
+}
+
+@test "a receipt that cannot be printed says that the store was changed" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	status=0
+	"$KISTORE" put "$SEEDS/project.json" 2>err >/dev/full || status=$?
+	[ "$status" -eq 5 ]
+	grep -qF 'the store was changed, but cannot write standard output' err
+	expect 0 kistore get "$PROJECT"
+}
+
+@test "a lock that stays held is reported with status 5" {
+	need_command flock
+	before=$(commit_id)
+	expect 5 flock demo.git/kistore.lock "$KISTORE" put --wait 0 \
+		"$SEEDS/project.json"
+	silent_out
+	err_has "held by another process"
+	[ "$(commit_id)" = "$before" ]
+}
+
+@test "a writer waits for a lock that is given back" {
+	need_command flock
+	flock demo.git/kistore.lock sleep 1 &
+	sleep 0.2
+	expect 0 kistore put --wait 20 "$SEEDS/project.json"
+}
+
+@test "an interrupted put changes nothing and ends by the signal" {
+	before=$(commit_id)
+	mkfifo input
+	env --default-signal=INT "$KISTORE" put input >out 2>err &
+	pid=$!
+	exec 7>input
+	kill -INT "$pid"
+	project one >&7
+	exec 7>&-
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" -eq 130 ]
+	[ ! -s out ]
+	[ "$(commit_id)" = "$before" ]
+	expect 0 kistore put "$SEEDS/project.json"
+}
+
+@test "a malformed SOURCE_DATE_EPOCH is a mistake of the caller" {
+	SOURCE_DATE_EPOCH=soon expect 2 kistore put "$SEEDS/project.json"
+	silent_out
+}
+
+@test "a clock that goes back is warned about" {
+	SOURCE_DATE_EPOCH=1 expect 0 kistore put "$SEEDS/project.json"
+	err_has "the clock is before the log's last entry"
+	kistore log 1.. | grep -q ' 2026-08-17T20:53:20Z '
+}
+
+@test "what is not a store is not written to" {
+	git init -q --bare plain.git
+	expect 3 kistore -C plain.git put "$SEEDS/project.json"
+	silent_out
+	err_has "not a kistore store"
+	expect 3 kistore -C nowhere put "$SEEDS/project.json"
+	silent_out
+}
+
+@test "a detached HEAD refuses writers" {
+	kistore init --worktree work
+	git -C work checkout -q --detach
+	expect 5 kistore -C work put "$SEEDS/project.json"
+	silent_out
+	err_has "detached"
+}
+
+@test "many packs are loose objects and advice from then on" {
+	for i in $(seq 50); do
+		project "p$i" | kistore -q put - >/dev/null
+	done
+	project last >last.json
+	expect 0 kistore put last.json
+	err_has "run kistore gc"
+	expect 0 kistore gc
+	silent_out
+	silent_err
+	project more >more.json
+	expect 0 kistore put more.json
+	err_is "kistore: added 1 entry; the log has 53"
+	expect 0 kistore verify
+}
