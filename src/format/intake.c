@@ -157,6 +157,8 @@ read_value(struct ks_intake *intake, struct ks_span value,
 	enum ks_status status = ks_row_read(intake, value, &is_row, visitor,
 		err);
 
+	if (is_row && visitor->row != NULL)
+		visitor->row(visitor->arg);
 	if (is_row)
 		return status;
 	if (ks_intake_is_manifest(value))

@@ -72,6 +72,8 @@ struct ks_intake_visitor {
 	/* Another name, a string, of the operation with that id. */
 	enum ks_status (*alias)(void *arg, const uint8_t operation[16],
 		struct ks_span alias, struct ks_error *err);
+	/* A row was read. */
+	void (*row)(void *arg);
 	/* `name`: of the table or member, escaped, without quotes. */
 	void (*skipped)(void *arg, enum ks_intake_skip what,
 		struct ks_span name);

@@ -14,6 +14,10 @@
  * carry its bytes again. */
 #define SEEN_SLOTS 1024
 
+/* Texts of manifests that rows repeat: a run's row holds its protocol and its
+ * environment, of which there are few. */
+#define REPEATED_SLOTS 64
+
 /* Notes that one batch keeps; the rest are counted. */
 #define NOTES_KEPT 1000
 
@@ -49,6 +53,14 @@ struct batch {
 	struct ks_error err;
 };
 
+/* A manifest that was read before, and what came of it. */
+struct repeated {
+	struct ks_buf text;
+	struct ks_id digest;
+	const struct ks_kind *kind;
+	struct piece metadata;	/* in `text` */
+};
+
 /* What a worker keeps between batches. */
 struct worker {
 	struct ks_jcs *jcs;
@@ -56,6 +68,7 @@ struct worker {
 	struct ks_buf canonical;	/* of the value being read */
 	struct ks_buf body;
 	struct ks_id seen[SEEN_SLOTS];
+	struct repeated repeated[REPEATED_SLOTS];
 	/* Set while a value is read. */
 	struct batch *batch;
 	uint64_t line;
@@ -141,12 +154,18 @@ note_finding(void *arg, enum ks_finding_level level, const char *path,
 	return true;
 }
 
+static size_t
+seen_slot(const struct ks_id *digest)
+{
+	return (digest->bytes[0] | (size_t)digest->bytes[1] << 8) %
+		SEEN_SLOTS;
+}
+
 /* Whether this worker has handed on the body before; remembers it. */
 static bool
 seen_before(struct worker *worker, const struct ks_id *digest)
 {
-	size_t slot = (digest->bytes[0] | (size_t)digest->bytes[1] << 8) %
-		SEEN_SLOTS;
+	size_t slot = seen_slot(digest);
 
 	if (ks_id_equal(&worker->seen[slot], digest))
 		return true;
@@ -214,6 +233,61 @@ keep_manifest(struct worker *worker, const struct ks_intake_manifest *manifest,
 	return ks_buf_check(&batch->text, err);
 }
 
+/* ---- repeated manifests ------------------------------------------------ */
+
+static struct repeated *
+repeated_slot(struct worker *worker, struct ks_span text)
+{
+	size_t hash = text.len;
+	size_t i;
+
+	/* Digests and names stand anywhere; a sample of bytes tells few texts
+	 * apart well enough, and a clash costs only time. */
+	for (i = 0; i < text.len; i += 1 + text.len / 32)
+		hash = hash * 31 + text.data[i];
+	return &worker->repeated[hash % REPEATED_SLOTS];
+}
+
+static void
+remember(struct repeated *slot, struct ks_span text,
+	const struct ks_record *record, const struct ks_id *digest)
+{
+	ks_buf_clear(&slot->text);
+	ks_buf_append(&slot->text, text);
+	slot->digest = *digest;
+	slot->kind = record->kind;
+	slot->metadata.len = record->metadata.len;
+	slot->metadata.at = record->metadata.len == 0 ? 0 :
+		(size_t)(record->metadata.data - text.data);
+	if (slot->text.failed)
+		slot->text.len = 0;
+}
+
+/* Read a manifest, or remember having read it. The sink was given its body
+ * then, so that it is not needed again; notes are not repeated. */
+static enum ks_status
+read_repeated(struct worker *worker,
+	const struct ks_intake_manifest *manifest, struct ks_record *record,
+	struct ks_id *digest, struct ks_error *err)
+{
+	struct repeated *slot = repeated_slot(worker, manifest->text);
+	enum ks_status status;
+
+	if (ks_span_equal(ks_buf_span(&slot->text), manifest->text)) {
+		*digest = slot->digest;
+		record->kind = slot->kind;
+		record->metadata = ks_span(slot->text.data +
+			slot->metadata.at, slot->metadata.len);
+		worker->seen[seen_slot(digest)] = *digest;
+		return KS_OK;
+	}
+	status = ks_record_read(manifest->text, worker->policy, note_finding,
+		worker, record, &worker->body, digest, err);
+	if (status == KS_OK && record->kind != NULL)
+		remember(slot, manifest->text, record, digest);
+	return status;
+}
+
 static enum ks_status
 on_manifest(void *arg, const struct ks_intake_manifest *manifest,
 	struct ks_error *err)
@@ -224,8 +298,13 @@ on_manifest(void *arg, const struct ks_intake_manifest *manifest,
 	enum ks_status status;
 
 	ks_buf_clear(&worker->body);
-	status = ks_record_read(manifest->text, worker->policy, note_finding,
-		worker, &record, &worker->body, &digest, err);
+	if (manifest->table != NULL && !manifest->main)
+		status = read_repeated(worker, manifest, &record, &digest,
+			err);
+	else
+		status = ks_record_read(manifest->text, worker->policy,
+			note_finding, worker, &record, &worker->body, &digest,
+			err);
 	if (status == KS_OK)
 		status = ks_intake_compare(manifest, &digest, err);
 	if (status == KS_OK)
@@ -246,6 +325,14 @@ on_alias(void *arg, const uint8_t operation[16], struct ks_span alias,
 	memcpy(found->id.bytes, operation, sizeof(found->id.bytes));
 	found->alias = keep(worker->batch, alias);
 	return ks_buf_check(&worker->batch->text, err);
+}
+
+static void
+on_row(void *arg)
+{
+	struct worker *worker = arg;
+
+	worker->batch->counts.rows++;
 }
 
 static void
@@ -291,17 +378,6 @@ static const struct ks_jcs_policy value_policy = {
 	.exact_numbers = true
 };
 
-static bool
-is_row(struct ks_span value)
-{
-	struct ks_span table, row;
-
-	return ks_json_find(value, "table", &table) &&
-		ks_json_find(value, "row", &row) &&
-		ks_json_type(table) == KS_JSON_STRING &&
-		ks_json_type(row) == KS_JSON_OBJECT;
-}
-
 /* Read one JSON value. */
 static enum ks_status
 read_value(struct worker *worker, struct ks_span text, struct ks_error *err)
@@ -310,6 +386,7 @@ read_value(struct worker *worker, struct ks_span text, struct ks_error *err)
 		.arg = worker,
 		.manifest = on_manifest,
 		.alias = on_alias,
+		.row = on_row,
 		.skipped = on_skipped,
 		.differs = on_difference
 	};
@@ -322,8 +399,6 @@ read_value(struct worker *worker, struct ks_span text, struct ks_error *err)
 	if (status != KS_OK)
 		return status;
 	value = ks_buf_span(&worker->canonical);
-	if (is_row(value))
-		worker->batch->counts.rows++;
 	return ks_intake_read(&worker->intake, value, &visitor, err);
 }
 
@@ -557,12 +632,15 @@ static void
 free_workers(struct gathering *gathering, unsigned count)
 {
 	unsigned i;
+	size_t slot;
 
 	for (i = 0; gathering->workers != NULL && i < count; i++) {
 		struct worker *worker = &gathering->workers[i];
 
 		ks_jcs_free(worker->jcs);
 		ks_intake_release(&worker->intake);
+		for (slot = 0; slot < REPEATED_SLOTS; slot++)
+			ks_buf_release(&worker->repeated[slot].text);
 		ks_buf_release(&worker->canonical);
 		ks_buf_release(&worker->body);
 	}

@@ -133,6 +133,7 @@ enum ks_status ks_gitdb_read(struct ks_gitdb *db, const struct ks_oid *tree,
  * before ks_gitdb_begin() until after the end.
  *
  *	ks_gitdb_begin(&w, db, count, &err);
+ *	ks_gitdb_check_clean(db, &head, paths, n, &err);
  *	ks_gitdb_add(w, frame, true, &oid, &err);	any number
  *	ks_gitdb_tree(w, &old_tree, changes, n, &tree, &err);
  *	ks_gitdb_finish(w, &tree, &head, message, time, &commit, &err);
@@ -141,9 +142,11 @@ enum ks_status ks_gitdb_read(struct ks_gitdb *db, const struct ks_oid *tree,
  */
 struct ks_git_writer;
 
-/* Start, for about `expected` blobs (a hint). Removes what a dead writer left
- * (its temporary packs, .keep files, and a ref lock file whose content is the
- * commit id in kistore.lock) first. */
+/* Start, for about `expected` blobs (a hint: while KS_GITDB_PACK_LIMIT or more
+ * packs exist, at most 256 of them are written as loose objects). First removes
+ * what a dead writer left (its temporary packs, .keep files, and lock files of
+ * git whose content is the commit id in kistore.lock) and brings index and
+ * work tree to the commit that it published. */
 enum ks_status ks_gitdb_begin(struct ks_git_writer **out, struct ks_gitdb *db,
 	size_t expected, struct ks_error *err) KS_CHECKED;
 
@@ -158,9 +161,12 @@ struct ks_git_change {
 	struct ks_oid oid;
 };
 
-/* The tree that `base` (zero = empty) becomes under `changes`, which are
- * sorted by git's tree order of path and have no duplicates. Only trees that
- * change are read and written; a tree left empty disappears. */
+/* The tree that `base` (zero = empty; else one that was there before the
+ * transaction; may be *tree) becomes under `changes`, which are sorted by the
+ * bytes of path (strcmp) and have no duplicates: KS_USAGE otherwise, and for
+ * paths that git would not take or of more than 16 components. Only trees that
+ * change are read and written; a tree left empty disappears. KS_CORRUPT when a
+ * file stands where a directory is needed, or the other way round. */
 enum ks_status ks_gitdb_tree(struct ks_git_writer *writer,
 	const struct ks_oid *base, const struct ks_git_change *changes,
 	size_t count, struct ks_oid *tree, struct ks_error *err) KS_CHECKED;
@@ -185,7 +191,8 @@ void ks_gitdb_end(struct ks_git_writer *writer);
 
 /* In a repository with a work tree: KS_BUSY naming the first path among
  * `paths` that differs between HEAD, git's index and the work tree, so that a
- * writer would overwrite somebody's change. KS_OK in a bare one. */
+ * writer would overwrite somebody's change. KS_OK in a bare one. To be called
+ * after ks_gitdb_begin(), which may have to finish a dead writer's work. */
 enum ks_status ks_gitdb_check_clean(struct ks_gitdb *db,
 	const struct ks_git_head *head, const char *const *paths, size_t count,
 	struct ks_error *err) KS_CHECKED;

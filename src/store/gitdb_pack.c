@@ -9,13 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ZLIB_CONST	/* next_in points to const */
-#include <zlib.h>
-
 #include "base/file.h"
 #include "base/idmap.h"
 #include "base/spool.h"
 #include "format/digest.h"
+#include "store/gitdb_deflate.h"
 
 /*
  * Pack entries are composed here and put aside, since a pack states in its
@@ -31,7 +29,6 @@
 #define MODE_OBJECT 0444
 #define PIECE ((size_t)1 << 20)
 #define SPOOL_MEMORY ((size_t)16 << 20)
-#define STORED_MAX 65535
 #define KEEP_NOTE "kistore "
 
 /* Temporary packs of other programs that use libgit2 are left alone while
@@ -53,8 +50,8 @@ struct ks_git_pack {
 	struct ks_spool *spool;
 	struct ks_buf pieces;	/* struct piece of what was put aside */
 	struct ks_sha1 *sha1;
-	z_stream deflate;
-	bool deflating;
+	struct ks_deflate_queue *queue;	/* packed: what is not stored */
+	struct ks_deflater *deflater;	/* loose */
 	char *placed;		/* objects/pack/pack-HASH, or NULL */
 	bool is_new;		/* nobody had a pack of that name before */
 };
@@ -135,76 +132,6 @@ need_private(struct ks_git_pack *pack, struct ks_error *err)
 	return KS_OK;
 }
 
-/* The zlib stream of `head` and `body` at level 0 (RFC 1950, and RFC 1951
- * section 3.2.4): stored blocks need no compressor. */
-static void
-append_stored(struct ks_buf *out, struct ks_span head, struct ks_span body)
-{
-	size_t left = head.len + body.len;
-	uLong sum = adler32(adler32(0, NULL, 0), head.data, (uInt)head.len);
-	uint8_t tail[4];
-	size_t i;
-
-	sum = adler32_z(sum, body.data, body.len);
-	ks_buf_append(out, ks_span("\x78\x01", 2));
-	do {
-		size_t len = left < STORED_MAX ? left : STORED_MAX;
-		uint8_t block[5] = { left == len, len & 0xff, len >> 8 & 0xff,
-			~len & 0xff, ~len >> 8 & 0xff };
-		size_t from_head = len < head.len ? len : head.len;
-
-		ks_buf_append(out, ks_span(block, sizeof(block)));
-		ks_buf_append(out, ks_span(head.data, from_head));
-		ks_buf_append(out, ks_span(body.data, len - from_head));
-		head = ks_span(head.data + from_head, head.len - from_head);
-		body.data += len - from_head;
-		body.len -= len - from_head;
-		left -= len;
-	} while (left > 0);
-	for (i = 0; i < sizeof(tail); i++)
-		tail[i] = (uint8_t)(sum >> (24 - 8 * i));
-	ks_buf_append(out, ks_span(tail, sizeof(tail)));
-}
-
-/* Feed `bytes` to the compressor. */
-static enum ks_status
-deflate_some(z_stream *z, struct ks_span bytes, int flush, struct ks_buf *out,
-	struct ks_error *err)
-{
-	int rc;
-
-	z->next_in = bytes.data;
-	z->avail_in = (uInt)bytes.len;
-	do {
-		size_t room = deflateBound(z, z->avail_in) + 64;
-		uint8_t *at = ks_buf_reserve(out, room);
-
-		if (at == NULL)
-			return ks_fail_nomem(err);
-		z->next_out = at;
-		z->avail_out = (uInt)room;
-		rc = deflate(z, flush);
-		out->len += room - z->avail_out;
-		if (rc == Z_STREAM_ERROR)
-			return ks_fail(err, KS_NOMEM, "zlib failed");
-	} while (z->avail_in > 0 || (flush == Z_FINISH && rc != Z_STREAM_END));
-	return KS_OK;
-}
-
-/* One compressor for all objects: making one costs more than a small tree. */
-static enum ks_status
-need_deflate(struct ks_git_pack *pack, struct ks_error *err)
-{
-	if (pack->deflating) {
-		(void)deflateReset(&pack->deflate);
-		return KS_OK;
-	}
-	if (deflateInit(&pack->deflate, Z_DEFAULT_COMPRESSION) != Z_OK)
-		return ks_fail_nomem(err);
-	pack->deflating = true;
-	return KS_OK;
-}
-
 /* An object on its way: its head in loose form ("blob 12", NUL) and its
  * bytes. */
 struct object {
@@ -212,27 +139,6 @@ struct object {
 	struct ks_span head, body;
 	bool store;
 };
-
-/* The zlib stream of `head` and the object's bytes. */
-static enum ks_status
-append_zlib(struct ks_git_pack *pack, const struct object *object,
-	struct ks_span head, struct ks_buf *out, struct ks_error *err)
-{
-	enum ks_status status;
-
-	if (object->store) {
-		append_stored(out, head, object->body);
-		return ks_buf_check(out, err);
-	}
-	status = need_deflate(pack, err);
-	if (status == KS_OK)
-		status = deflate_some(&pack->deflate, head, Z_NO_FLUSH,
-			out, err);
-	if (status == KS_OK)
-		status = deflate_some(&pack->deflate, object->body,
-			Z_FINISH, out, err);
-	return status;
-}
 
 /* gitformat-pack: type and length, 4 and then 7 bits at a time. */
 static void
@@ -267,17 +173,46 @@ put_aside(struct ks_git_pack *pack, struct ks_error *err)
 }
 
 static enum ks_status
+add_entries(struct ks_git_pack *pack, struct ks_span entries,
+	struct ks_error *err)
+{
+	ks_buf_append(&pack->entries, entries);
+	return pack->entries.len >= PIECE ? put_aside(pack, err) :
+		ks_buf_check(&pack->entries, err);
+}
+
+/* What needs a compressor is done in the background. */
+static enum ks_status
+add_deflated(struct ks_git_pack *pack, const struct object *object,
+	struct ks_error *err)
+{
+	struct ks_buf head = KS_BUF_INIT;
+	struct ks_span done = ks_span(NULL, 0);
+	enum ks_status status = KS_OK;
+
+	if (pack->queue == NULL)
+		status = ks_deflate_queue_new(&pack->queue, err);
+	append_entry_head(&head, object->type, object->body.len);
+	if (status == KS_OK)
+		status = ks_buf_check(&head, err);
+	if (status == KS_OK)
+		status = ks_deflate_queue_add(pack->queue, ks_buf_span(&head),
+			object->body, err);
+	ks_buf_release(&head);
+	if (status == KS_OK)
+		status = ks_deflate_queue_take(pack->queue, false, &done, err);
+	return status == KS_OK ? add_entries(pack, done, err) : status;
+}
+
+static enum ks_status
 add_packed(struct ks_git_pack *pack, const struct object *object,
 	struct ks_error *err)
 {
-	enum ks_status status;
-
+	if (!object->store)
+		return add_deflated(pack, object, err);
 	append_entry_head(&pack->entries, object->type, object->body.len);
-	status = append_zlib(pack, object, ks_span(NULL, 0), &pack->entries,
-		err);
-	if (status == KS_OK && pack->entries.len >= PIECE)
-		status = put_aside(pack, err);
-	return status;
+	ks_deflate_stored(&pack->entries, ks_span(NULL, 0), object->body);
+	return add_entries(pack, ks_span(NULL, 0), err);
 }
 
 static enum ks_status
@@ -289,9 +224,15 @@ add_loose(struct ks_git_pack *pack, const struct object *object,
 	enum ks_status status = need_private(pack, err);
 
 	ks_buf_clear(&pack->entries);
-	if (status == KS_OK)
-		status = append_zlib(pack, object, object->head,
+	if (status == KS_OK && !object->store && pack->deflater == NULL)
+		status = ks_deflater_new(&pack->deflater, err);
+	if (status == KS_OK && object->store)
+		ks_deflate_stored(&pack->entries, object->head, object->body);
+	else if (status == KS_OK)
+		status = ks_deflate(pack->deflater, object->head, object->body,
 			&pack->entries, err);
+	if (status == KS_OK)
+		status = ks_buf_check(&pack->entries, err);
 	if (status == KS_OK) {
 		(void)with(&path, pack->private, ks_oid_print(oid, hex));
 		status = ks_buf_check(&path, err);
@@ -402,6 +343,25 @@ feed_pieces(struct sink *sink, const struct ks_git_pack *pack,
 	return status;
 }
 
+/* What is still being compressed goes in as it is done. */
+static enum ks_status
+feed_queue(struct sink *sink, const struct ks_git_pack *pack,
+	struct ks_error *err)
+{
+	struct ks_span done;
+	enum ks_status status = KS_OK;
+
+	while (pack->queue != NULL) {
+		status = ks_deflate_queue_take(pack->queue, true, &done, err);
+		if (status != KS_OK || done.len == 0)
+			break;
+		status = feed(sink, done, err);
+		if (status != KS_OK)
+			break;
+	}
+	return status;
+}
+
 static enum ks_status
 feed_sum(struct sink *sink, struct ks_error *err)
 {
@@ -420,6 +380,8 @@ feed_pack(struct sink *sink, const struct ks_git_pack *pack,
 
 	if (status == KS_OK)
 		status = feed_pieces(sink, pack, err);
+	if (status == KS_OK)
+		status = feed_queue(sink, pack, err);
 	if (status == KS_OK)
 		status = feed_sum(sink, err);
 	if (status != KS_OK)
@@ -646,8 +608,8 @@ ks_git_pack_free(struct ks_git_pack *pack)
 		unlink_placed(pack, ".keep");
 	}
 	drop_private(pack);
-	if (pack->deflating)
-		(void)deflateEnd(&pack->deflate);
+	ks_deflate_queue_free(pack->queue);
+	ks_deflater_free(pack->deflater);
 	ks_sha1_free(pack->sha1);
 	ks_spool_free(pack->spool);
 	ks_buf_release(&pack->ids);

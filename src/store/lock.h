@@ -3,7 +3,8 @@
  *
  * The kernel frees it when the holder dies, however it dies, so there are no
  * stale locks. The file stays; it holds the commit id that the last writer was
- * about to publish (store-layout.md, section "writers").
+ * about to publish and, until git's index and the work tree show that commit,
+ * the word "checkout" (store-layout.md, section "writers").
  */
 #ifndef KS_STORE_LOCK_H
 #define KS_STORE_LOCK_H

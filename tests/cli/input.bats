@@ -67,12 +67,13 @@ spec_is() {
 		[ "$options" != - ] || options=
 		{
 			cat first.json
+			echo
 			tr -d '\r\n' <"$REPO/fixtures/invalid/$file"
 			echo
 		} >lines.jsonl
 		# shellcheck disable=SC2086
 		refused 4 "$KISTORE" -C s.git put $options lines.jsonl
-		err_has 'lines.jsonl: line 2'
+		err_has 'lines.jsonl:2: '
 	done <"$REPO/fixtures/invalid/MANIFEST.tsv"
 	unchanged s.git
 }
@@ -87,8 +88,11 @@ spec_is() {
 @test "I11: a manifest over 1 MiB is refused, one of just that size is not" {
 	manifest big >base
 	pad=$((1048576 - $(wc -c <base)))
-	{ cat base; head -c "$pad" /dev/zero | tr '\0' ' '; } >just.json
-	{ cat just.json; printf ' '; } >over.json
+	blanks() {
+		head -c "$1" /dev/zero | tr '\0' ' '
+	}
+	{ head -c -1 base; blanks "$pad"; echo '}'; } >just.json
+	{ head -c -1 base; blanks "$((pad + 1))"; echo '}'; } >over.json
 	refused 4 "$KISTORE" -C s.git put over.json
 	err_has 1048576
 	refused 4 "$KISTORE" digest over.json
@@ -436,14 +440,14 @@ socket.socket(socket.AF_UNIX).bind("socket.json")'
 @test "a file or directory that may not be read is told of with status 5" {
 	need_plain_rights
 	cp first.json secret.json
-	mkdir closed
-	cp first.json closed
-	chmod 000 secret.json closed
+	mkdir shut
+	cp first.json shut
+	chmod 000 secret.json shut
 	refused 5 with_plain_rights "$KISTORE" -C s.git put secret.json
 	err_has 'secret.json: Permission denied'
-	refused 5 with_plain_rights "$KISTORE" -C s.git put closed
+	refused 5 with_plain_rights "$KISTORE" -C s.git put shut
 	refused 5 with_plain_rights "$KISTORE" digest secret.json
-	chmod 700 closed
+	chmod 700 shut
 	unchanged s.git
 }
 

@@ -1,0 +1,53 @@
+/*
+ * The zlib streams of git objects (private to store/gitdb*.c, and the only
+ * user of zlib).
+ *
+ * One object at a time, or many in the background: these are gathered into
+ * batches that a pool of threads compresses, and taken back in order.
+ */
+#ifndef KS_STORE_GITDB_DEFLATE_H
+#define KS_STORE_GITDB_DEFLATE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* Append the zlib stream of `head` and `body` at level 0 (RFC 1950, and RFC
+ * 1951 section 3.2.4): stored blocks need no compressor. */
+void ks_deflate_stored(struct ks_buf *out, struct ks_span head,
+	struct ks_span body);
+
+/* Compressors, made on first use and used again. One per thread. */
+struct ks_deflater;
+enum ks_status ks_deflater_new(struct ks_deflater **out, struct ks_error *err)
+	KS_CHECKED;
+void ks_deflater_free(struct ks_deflater *deflater);
+
+/* Append the zlib stream of `head` and `body` at the default level. */
+enum ks_status ks_deflate(struct ks_deflater *deflater, struct ks_span head,
+	struct ks_span body, struct ks_buf *out, struct ks_error *err)
+	KS_CHECKED;
+
+/*
+ * Many objects, each after some bytes that stay as they are (`raw`: the head
+ * of a pack entry).
+ *
+ *	ks_deflate_queue_add(queue, raw, body, &err);	often
+ *	ks_deflate_queue_take(queue, false, &out, &err);	what is done by now
+ *	ks_deflate_queue_take(queue, true, &out, &err);	until out is empty
+ */
+struct ks_deflate_queue;
+enum ks_status ks_deflate_queue_new(struct ks_deflate_queue **out,
+	struct ks_error *err) KS_CHECKED;
+void ks_deflate_queue_free(struct ks_deflate_queue *queue);
+
+enum ks_status ks_deflate_queue_add(struct ks_deflate_queue *queue,
+	struct ks_span raw, struct ks_span body, struct ks_error *err)
+	KS_CHECKED;
+
+/* A finished batch, or nothing. Without `all` only when the queue is full, so
+ * that adding may go on; with it until everything added was given back. Valid
+ * until the next call. */
+enum ks_status ks_deflate_queue_take(struct ks_deflate_queue *queue, bool all,
+	struct ks_span *out, struct ks_error *err) KS_CHECKED;
+
+#endif

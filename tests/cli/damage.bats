@@ -1,0 +1,921 @@
+#!/usr/bin/env bats
+# Damage: each made with stock git, or below git, and named by verify.
+
+load ../lib/common
+load ../lib/damage
+
+prepare() {
+	need_command git zstd python3
+	make_store
+}
+
+# ---- Objects ----------------------------------------------------------------
+
+@test "an object that decodes to other bytes is named, and get prints nothing" {
+	body_of "$RUN" >body
+	sed 's/"passed"/"passes"/' body >other
+	[ "$(stat -c %s body)" = "$(stat -c %s other)" ]
+	! cmp -s body other
+	zstd -q other
+	place "$(path_of "$RUN")" <other.zst
+	expect 1 in_store verify
+	named damage "$(path_of "$RUN")" "$RUN" "another sha256"
+	found 1 0
+	for form in '' --manifest --bundle --page; do
+		# shellcheck disable=SC2086 # no form is no argument
+		expect 1 in_store get $form "$RUN"
+		silent_out
+		err_has "$(path_of "$RUN")"
+	done
+	expect 1 in_store verify "$RUN"
+	named damage "$(path_of "$RUN")" "$RUN"
+	expect 0 in_store verify "$OPERATION"
+}
+
+@test "an object at the address of another is named at both" {
+	graft 100644 "$(store_git rev-parse "HEAD:$(path_of "$RUN")")" \
+		"$(path_of "$PROJECT")"
+	expect 1 in_store verify
+	named damage "$(path_of "$PROJECT")" "$PROJECT" "(O9)"
+	found 1 0
+	get_refuses "$PROJECT"
+	expect 0 in_store get "$RUN"
+}
+
+@test "a deleted object is absent, for verify and for get" {
+	remove "$(path_of "$OPERATION")"
+	expect 1 in_store verify
+	named absent "$(path_of "$OPERATION")" "$OPERATION" "(T12)"
+	found 0 1
+	get_refuses "$OPERATION"
+	err_has "published but its object is absent"
+	# What refers to it is named when that is asked for.
+	expect 1 in_store verify "$RUN"
+	named absent "$(path_of "$OPERATION")" "$OPERATION"
+}
+
+@test "all objects deleted are all absent" {
+	remove objects
+	expect 1 in_store verify
+	found 0 7
+}
+
+@test "one damaged object stops neither the check of others nor their use" {
+	zstd -q -c "$SEEDS/index.json" | place "$(path_of "$RUN")"
+	remove "$(path_of "$OPERATION")"
+	: | place "$(path_of "$PROJECT")"
+	echo stray | place objects/0/00/stray
+	expect 1 in_store verify
+	named damage "$(path_of "$RUN")" "$RUN"
+	named damage "$(path_of "$PROJECT")" "$PROJECT" "empty"
+	named damage objects/0/00/stray - "(T11)"
+	named absent "$(path_of "$OPERATION")" "$OPERATION"
+	found 3 1
+	grep -q '^checked 6 objects ' "$OUT"
+	digest=sha256:$(sha256sum "$SEEDS/000/workload.jcs" | cut -c1-64)
+	in_store get "$digest" | cmp - "$SEEDS/000/workload.jcs"
+}
+
+@test "the findings are the same with one thread and with many" {
+	for file in run workload protocol; do
+		digest=sha256:$(sha256sum "$SEEDS/000/$file.jcs" | cut -c1-64)
+		echo junk | place "$(path_of "$digest")"
+	done
+	expect 1 in_store verify --threads 1
+	cp "$OUT" one
+	expect 1 in_store verify --threads 7
+	cmp one "$OUT"
+	found 3 0
+}
+
+@test "--json names the same and counts the same" {
+	echo junk | place "$(path_of "$RUN")"
+	remove "$(path_of "$OPERATION")"
+	expect 1 in_store --json verify
+	jq -es --arg digest "$RUN" --arg path "$(path_of "$RUN")" \
+		--arg gone "$OPERATION" '
+		(map(select(.schema == "kistore-finding/1")) | length) == 2 and
+		any(.[]; .severity == "damage" and .digest == $digest and
+			.path == $path) and
+		any(.[]; .severity == "absent" and .digest == $gone) and
+		(.[-1] | .schema == "kistore-verify/1" and .damaged == 1 and
+			.absent == 1 and .objects == 6 and .warnings == 0)' "$OUT"
+}
+
+@test "after git revert the store is clean again" {
+	git clone -q "$STORE" tree
+	STORE=$PWD/tree
+	zstd -q -c "$SEEDS/index.json" >"tree/$(path_of "$RUN")"
+	git -C tree rm -q "$(path_of "$OPERATION")"
+	sed -i '$d' "tree/$SEGMENT"
+	echo stray >tree/objects/stray
+	git -C tree add -A
+	git -C tree commit -q -m damage
+	expect 1 in_store verify
+	expect 1 in_store get "$OPERATION"
+	git -C tree revert --no-edit HEAD >/dev/null
+	expect_clean
+	in_store get "$OPERATION" | cmp - "$SEEDS/000/operation.jcs"
+	expect 0 in_store put "$SEEDS"/003/*.json
+	expect_clean
+}
+
+# ---- Frames -----------------------------------------------------------------
+
+# Into frames/: files that must not stand for the body in "body", each named
+# for what is wrong with it.
+bad_frames() {
+	mkdir frames
+	python3 - body frame frames <<-'END'
+	import sys
+	body = open(sys.argv[1], 'rb').read()
+	frame = open(sys.argv[2], 'rb').read()
+	magic = b'\x28\xb5\x2f\xfd'
+	size4 = len(body).to_bytes(4, 'little')
+	def put(name, data):
+	    open(sys.argv[3] + '/' + name, 'wb').write(data)
+	def block(data):
+	    return (len(data) << 3 | 1).to_bytes(3, 'little') + data
+	def head(flags, rest=b''):
+	    return magic + bytes([flags]) + rest
+	def flagged(bits):
+	    return frame[:4] + bytes([frame[4] | bits]) + frame[5:]
+	skip = b'\x50\x2a\x4d\x18\x04\0\0\0abcd'
+	plain = head(0xa0, size4) + block(body)
+	put('empty', b'')
+	put('nul-filled', bytes(len(frame)))
+	put('one-byte', b'\x28')
+	put('magic-only', magic)
+	put('not-compressed', body)
+	put('trailing-byte', frame + b'\0')
+	put('trailing-newline', frame + b'\n')
+	put('second-frame', frame + frame)
+	put('second-frame-empty', frame + head(0x20, b'\0\1\0\0'))
+	put('skippable-only', skip)
+	put('skippable-before', skip + frame)
+	put('skippable-after', frame + skip)
+	put('reserved-bit', flagged(0x08))
+	put('unused-bit', flagged(0x10))
+	put('no-size', head(0x00, b'\x58') + block(body))
+	put('size-too-small', head(0xa0, (len(body) - 1).to_bytes(4, 'little'))
+	    + block(body))
+	put('size-too-large', head(0xa0, (len(body) + 1).to_bytes(4, 'little'))
+	    + block(body))
+	put('window-2-gib', head(0x80, b'\xa8' + size4) + block(body))
+	put('window-4-tib', head(0x80, b'\xff' + size4) + block(body))
+	put('window-over-a-record', head(0x80, b'\x58' + size4) + block(body))
+	put('claims-1-tib', head(0xe0, b'\0\0\0\0\0\1\0\0') + b'\3\0\0\0')
+	put('claims-16-eib', head(0xe0, b'\xff' * 8) + b'\3\0\0\0')
+	put('claims-64-mib-1', head(0xa0, (67108865).to_bytes(4, 'little'))
+	    + b'\3\0\0\0')
+	put('dictionary-unknown', head(0xa3, (32768).to_bytes(4, 'little')
+	    + size4) + block(body))
+	put('checksum-wrong', head(0xa4, size4) + block(body) + b'\0\0\0\0')
+	put('reserved-block', head(0xa0, size4) + b'\7\0\0' + body)
+	put('no-last-block', head(0xa0, size4) +
+	    (len(body) << 3).to_bytes(3, 'little') + body)
+	put('legacy-magic', b'\x27\xb5\x2f\xfd' + frame[4:])
+	put('gzip-magic', b'\x1f\x8b\x08\0' + frame[4:])
+	put('other-body', head(0xa0, size4) + block(body[:-1] + b']'))
+	open('plain', 'wb').write(plain)
+	open('window-1-mib', 'wb').write(
+	    head(0x80, b'\x50' + size4) + block(body))
+	END
+}
+
+@test "every wrong frame is named, and get prints nothing" {
+	body_of "$PROJECT" >body
+	bytes_of "$(path_of "$PROJECT")" >frame
+	bad_frames
+	# The bomb: 131 kB that decode to 4 GiB of valid JSON.
+	python3 -c "h=b'\x28\xb5\x2f\xfd\x00\x58'
+f=lambda t,n,l:(n<<3|t<<1|l).to_bytes(3,'little')
+open('frames/bomb','wb').write(h+f(0,6,0)+b'{\"a\":\"'+
+	(f(1,131072,0)+b'a')*32768+f(0,2,1)+b'\"}')"
+	branches "$(path_of "$PROJECT")" frames
+	for frame in frames/*; do
+		expect 1 in_store verify --at "${frame#frames/}"
+		named damage "$(path_of "$PROJECT")" "$PROJECT"
+		found 1 0
+		[ "$(tail -n 1 "$ERR")" = "" ]
+		expect 1 in_store get --at "${frame#frames/}" "$PROJECT"
+		silent_out
+		err_has "$(path_of "$PROJECT"): "
+	done
+}
+
+@test "any frame of the right bytes is right" {
+	body_of "$PROJECT" >body
+	bytes_of "$(path_of "$PROJECT")" >frame
+	bad_frames
+	mkdir good
+	mv plain window-1-mib good
+	zstd -q -19 --ultra -c body >good/level-19
+	zstd -q --fast=5 -c --no-check body >good/fast
+	branches "$(path_of "$PROJECT")" good
+	for frame in good/*; do
+		expect 0 in_store verify --at "${frame#good/}"
+		grep -qx 'found nothing wrong' "$OUT"
+		in_store get --at "${frame#good/}" "$PROJECT" | cmp - body
+	done
+}
+
+@test "no proper beginning of a frame passes, and none of it is printed" {
+	bytes_of "$(path_of "$PROJECT")" >frame
+	size=$(stat -c %s frame)
+	mkdir cuts
+	for ((n = 0; n < size; n++)); do
+		head -c "$n" frame >"cuts/cut-$n"
+	done
+	branches "$(path_of "$PROJECT")" cuts
+	for ((n = 0; n < size; n++)); do
+		expect 1 in_store get --at "cut-$n" "$PROJECT"
+		silent_out
+		[ "$n" -eq 0 ] || err_has truncated
+	done
+	for n in 0 1 5 9 $((size / 2)) $((size - 1)); do
+		expect 1 in_store verify --at "cut-$n"
+		named damage "$(path_of "$PROJECT")" "$PROJECT"
+		found 1 0
+	done
+}
+
+@test "a bomb costs neither memory nor time" {
+	skip_under_sanitizer "address space is limited"
+	python3 -c "h=b'\x28\xb5\x2f\xfd\x00\x58'
+f=lambda t,n,l:(n<<3|t<<1|l).to_bytes(3,'little')
+open('bomb','wb').write(h+f(0,6,0)+b'{\"a\":\"'+
+	(f(1,131072,0)+b'a')*32768+f(0,2,1)+b'\"}')"
+	place "$(path_of "$RUN")" <bomb
+	printf '\x28\xb5\x2f\xfd\xe0\0\0\0\0\0\1\0\0\3\0\0\0' |
+		place "$(path_of "$PROJECT")"
+	# The bomb with a size in its header that is within the limit.
+	python3 -c "d=open('bomb','rb').read()
+open('lying','wb').write(d[:4]+b'\x80\x58\0\0\0\4'+d[6:])"
+	place "$(path_of "$OPERATION")" <lying
+	(
+		ulimit -v 600000
+		expect 1 timeout 5 "$KISTORE" -C "$STORE" verify
+	)
+	status=0
+	named damage "$(path_of "$RUN")" "$RUN" "content size"
+	named damage "$(path_of "$PROJECT")" "$PROJECT" "67108864"
+	named damage "$(path_of "$OPERATION")" "$OPERATION"
+	found 3 0
+	for digest in "$RUN" "$PROJECT" "$OPERATION"; do
+		(
+			ulimit -v 600000
+			expect 1 timeout 5 "$KISTORE" -C "$STORE" get "$digest"
+		)
+		silent_out
+	done
+}
+
+@test "a file longer than any frame may be is not read" {
+	head -c 67634177 /dev/zero | place "$(path_of "$RUN")"
+	expect 1 in_store verify
+	named damage "$(path_of "$RUN")" "$RUN" 67634176
+	found 1 0
+	get_refuses "$RUN"
+}
+
+# ---- Dictionaries -----------------------------------------------------------
+
+# The store with a dictionary, and objects that need it: all that came after.
+make_dictionary_store() {
+	local made=$BATS_FILE_TMPDIR/dictionary.git
+
+	if [ ! -d "$made" ]; then
+		kistore -q init "$made"
+		kistore -q -C "$made" put "$REPO/fixtures/liger-runs.jsonl" \
+			>/dev/null
+		kistore -q -C "$made" dictionary train >/dev/null
+		kistore -q -C "$made" put "$SEEDS"/000/*.json >/dev/null
+	fi
+	STORE=$PWD/dictionary.git
+	cp -R "$made" "$STORE"
+	DICTIONARY=$(store_git ls-tree -r --name-only HEAD dictionaries/)
+}
+
+@test "a swapped byte of a dictionary is named, with how many need it" {
+	make_dictionary_store
+	bytes_of "$DICTIONARY" >dictionary
+	flip dictionary 5000
+	place "$DICTIONARY" <dictionary
+	expect 1 in_store verify
+	named damage "$DICTIONARY" - "sha256"
+	named damage "$DICTIONARY" - "7 objects need this dictionary"
+	found 2 0
+	get_refuses "$RUN"
+	err_has "$DICTIONARY"
+	# Objects that do without it are read and checked all the same.
+	name=$(store_git ls-tree -r --name-only HEAD objects/ | head -n 1)
+	expect 0 in_store get "$(echo "$name" | tr -d / |
+		sed 's/^objects/sha256:/; s/\.zst$//')"
+}
+
+@test "a dictionary that is gone is named at every object that needs it" {
+	make_dictionary_store
+	remove "$DICTIONARY"
+	expect 1 in_store verify
+	named damage "$(path_of "$RUN")" "$RUN" "needs dictionary 32768"
+	found 7 0
+	get_refuses "$RUN"
+	err_has "dictionary 32768"
+}
+
+@test "a dictionary under a wrong name is named" {
+	make_dictionary_store
+	bytes_of "$DICTIONARY" >dictionary
+	hex=$(sha256sum dictionary | cut -c1-64)
+	for name in "32769-$hex" "032768-$hex" "32768-${hex^^}" "0-$hex" \
+		"4294967296-$hex" "32768-${hex%?}" "32768-$hex.zdict"; do
+		place "dictionaries/$name.zdict" <dictionary
+		expect 1 in_store verify
+		named damage "dictionaries/$name.zdict" - ''
+		found 1 0
+		undo
+	done
+	expect 0 in_store verify
+}
+
+@test "two dictionaries of one id are named" {
+	make_dictionary_store
+	bytes_of "$DICTIONARY" >dictionary
+	flip dictionary 5000
+	hex=$(sha256sum dictionary | cut -c1-64)
+	place "dictionaries/32768-$hex.zdict" <dictionary
+	expect 1 in_store verify
+	grep -q '^damage dictionaries/32768-.* (T14)$' "$OUT"
+}
+
+@test "a raw-content dictionary is named" {
+	head -c 4096 "$SEEDS/index.json" >raw
+	hex=$(sha256sum raw | cut -c1-64)
+	place "dictionaries/32768-$hex.zdict" <raw
+	expect 1 in_store verify
+	named damage "dictionaries/32768-$hex.zdict" - "not a zstd dictionary"
+	found 1 0
+}
+
+@test "a dictionary over the limit is not read" {
+	head -c 1048577 /dev/zero >big
+	hex=$(sha256sum big | cut -c1-64)
+	place "dictionaries/32768-$hex.zdict" <big
+	expect 1 in_store verify
+	named damage "dictionaries/32768-$hex.zdict" - 1048576
+	found 1 0
+}
+
+# ---- The tree ---------------------------------------------------------------
+
+@test "an unlisted file is named wherever it lies" {
+	hex=$(echo stray | sha256sum | cut -c1-64)
+	echo stray | zstd -qc >stray.zst
+	for path in objects/stray objects/c/stray objects/c/32/stray \
+		objects/c/32/52a98.zst objects/g/00/00.zst \
+		"objects/C/32/${RUN#sha256:c32}.zst" \
+		"objects/c/32/${RUN#sha256:c32}" \
+		"objects/c/32/${RUN#sha256:c32}.zst~" \
+		log/stray log/000/stray log/000/000.jsonl~ log/000/001 \
+		dictionaries/stray dictionaries/README.md; do
+		place "$path" <stray.zst
+		expect 1 in_store verify
+		named damage "$path" - '' || named damage "${path%/*}" - '' ||
+			named damage "$(echo "$path" | cut -d/ -f1-2)" - ''
+		found 1 0
+		undo
+	done
+	# Well made, well placed, and not published.
+	place "$(path_of "sha256:$hex")" <stray.zst
+	expect 1 in_store verify
+	named damage "$(path_of "sha256:$hex")" "sha256:$hex" "(T12)"
+	found 1 0
+}
+
+@test "a name with blanks and control characters is named in one safe line" {
+	echo stray | place $'objects/c/32/a b\tc\033[31m'
+	expect 1 in_store verify
+	named damage 'objects/c/32/a\x20b\x09c\x1b[31m' -
+	found 1 0
+}
+
+@test "other names at the top are allowed, and said to be not covered" {
+	echo licence | place LICENSE
+	echo 'int main;' | place src/main.c
+	expect 0 in_store verify
+	grep -qx 'found nothing wrong' "$OUT"
+	grep -q 'LICENSE is not covered' "$OUT"
+	grep -q 'src is not covered' "$OUT"
+}
+
+@test "a wrong mode of an object is named, and what it names is not read" {
+	path=$(path_of "$RUN")
+	id=$(store_git rev-parse "HEAD:$path")
+	head=$(store_git rev-parse HEAD)
+	for entry in "100755 $id" "100664 $id" "120000 $id" "160000 $head"; do
+		# shellcheck disable=SC2086 # mode and id
+		graft $entry "$path"
+		expect 1 in_store verify
+		named damage "$path" - "(T3)" ||
+			named damage "$path" "$RUN" "(T3)"
+		found 1 0
+		get_refuses "$RUN"
+		expect 1 in_store verify "$RUN"
+		named damage "$path" "$RUN" "(T3)"
+		undo
+	done
+	graft 040000 "$(store_git rev-parse HEAD:log)" "$path"
+	expect 1 in_store verify
+	get_refuses "$RUN"
+}
+
+@test "a wrong mode of any other name is named" {
+	tree=$(store_git rev-parse HEAD:log)
+	head=$(store_git rev-parse HEAD)
+	for path in store.json .gitattributes "$SEGMENT"; do
+		id=$(store_git rev-parse "HEAD:$path")
+		for mode in 100755 100664; do
+			graft "$mode" "$id" "$path"
+			expect 1 in_store verify
+			named damage "$path" -
+			undo
+		done
+		graft 120000 "$(printf /etc/passwd | blob)" "$path"
+		try in_store verify
+		[ "$status" -eq 1 ]
+		undo
+	done
+	for path in objects log dictionaries objects/c objects/c/32 log/000; do
+		graft 160000 "$head" "$path"
+		expect 1 in_store verify
+		named damage "$path" -
+		undo
+		echo file | place "$path"
+		expect 1 in_store verify
+		named damage "$path" -
+		undo
+		graft 120000 "$(printf /etc | blob)" "$path"
+		expect 1 in_store verify
+		named damage "$path" -
+		undo
+	done
+	for path in README.md checkpoint; do
+		graft 040000 "$tree" "$path"
+		expect 1 in_store verify
+		named damage "$path" - "(T3)"
+		undo
+	done
+	expect_clean
+}
+
+@test "store.json in another form is damage, of another format is unsupported" {
+	for text in '' '{' '{}' '[]' '{"format": "kistore/1"}' \
+		'{"format":1}' '{"format":"kistore/1"}
+' '{"format":"kistore/1","format":"kistore/1"}' \
+		'{"format":"kistore/1","origin":1}' \
+		'{"format":"kistore/1","origin":"a b"}' \
+		'{"format":"kistore/1","origin":""}' \
+		'{"format":"kistore/1","origin":"cosignature/v1"}'; do
+		printf %s "$text" | place store.json
+		expect 1 in_store verify
+		grep -q store.json "$OUT" "$ERR"
+		expect 1 in_store put "$SEEDS"/003/*.json
+		silent_out
+		undo
+	done
+	for text in '{"format":"kistore/2"}' \
+		'{"format":"kistore/1","hash":"sha512"}'; do
+		printf %s "$text" | place store.json
+		for command in verify status "get $RUN" "resolve $RUN" \
+			"put $SEEDS/003/run.json"; do
+			# shellcheck disable=SC2086 # words
+			expect 8 in_store $command
+			silent_out
+		done
+		undo
+	done
+	remove store.json
+	expect 3 in_store verify
+	err_has "not a kistore store"
+}
+
+@test ".gitattributes in another form is a warning" {
+	edit .gitattributes sed 's/-text/text/'
+	expect 0 in_store verify
+	named warning .gitattributes - "(T7)"
+	grep -qx 'found nothing wrong' "$OUT"
+	undo
+	remove .gitattributes
+	expect 0 in_store verify
+	named warning .gitattributes - "(T7)"
+}
+
+# ---- The log ----------------------------------------------------------------
+
+# log_is WORDS…: verify names something in the log with these words at PATH,
+# and nothing can be put.
+log_damaged() {
+	expect 1 in_store verify
+	named damage "$1" - "$2"
+	before=$(store_git rev-parse HEAD)
+	expect 1 in_store put "$SEEDS"/003/*.json
+	silent_out
+	expect 1 in_store annotate "$RUN" \
+		--metadata "$BATS_TEST_TMPDIR/metadata.json"
+	[ "$(store_git rev-parse HEAD)" = "$before" ]
+}
+
+@test "a dropped line is named" {
+	edit "$SEGMENT" sed 3d
+	expect 1 in_store verify
+	named damage "$(path_of "$OPERATION")" "$OPERATION" "(T12)"
+	named damage "$(path_of "$RUN")" "$RUN" "(R21)" ||
+		grep -q '(R21)' "$OUT"
+	undo
+	edit "$SEGMENT" sed 1d
+	expect 1 in_store verify
+	named damage "$SEGMENT:1" - "entry 0 must be init"
+	undo
+	# A last line cannot be missed by looking at the log alone.
+	edit "$SEGMENT" sed '$d'
+	expect 1 in_store verify
+	named damage "$(path_of "$RUN")" "$RUN" "(T12)"
+	found 1 0
+}
+
+@test "a doubled line is named" {
+	for n in 1 2 8; do
+		edit "$SEGMENT" sed "${n}p"
+		expect 1 in_store verify
+		named damage "$SEGMENT:$((n + 1))" -
+		found 1 0
+		undo
+	done
+}
+
+@test "a reordered line is named, or changes the root" {
+	before=$(in_store log --root)
+	# Before what it refers to.
+	edit "$SEGMENT" sed -n '1p;8p;2,7p'
+	expect 1 in_store verify
+	named damage "$(path_of "$RUN")" "$RUN" "(R21)"
+	undo
+	edit "$SEGMENT" sed -n '2p;1p;3,8p'
+	expect 1 in_store verify
+	named damage "$SEGMENT:1" -
+	named damage "$SEGMENT:2" -
+	undo
+	# Two that have nothing to do with each other: only a root tells.
+	edit "$SEGMENT" sed -n '1p;3p;2p;4,8p'
+	expect 0 in_store verify
+	[ "$(in_store log --root)" != "$before" ]
+}
+
+@test "an edited line is named, or changes the root" {
+	before=$(in_store log --root)
+	hex=${OPERATION#sha256:}
+	zero=$(printf '%064d' 0)
+	edit "$SEGMENT" sed "3s/$hex/$zero/"
+	expect 1 in_store verify
+	named absent "$(path_of "sha256:$zero")" "sha256:$zero"
+	named damage "$(path_of "$OPERATION")" "$OPERATION" "(T12)"
+	undo
+	edit "$SEGMENT" sed '3s/OperationSpec/WorkloadSuite/'
+	expect 1 in_store verify
+	named damage "$(path_of "$OPERATION")" "$OPERATION" "(O8)"
+	undo
+	edit "$SEGMENT" sed '3s/"op":"publish"/"op": "publish"/'
+	expect 1 in_store verify
+	named damage "$SEGMENT:3" -
+	undo
+	edit "$SEGMENT" sed '3s/"at":"2/"at":"1/'
+	expect 1 in_store verify
+	named damage "$SEGMENT:3" - "earlier"
+	undo
+	edit "$SEGMENT" sed '3s/"title":"[^"]*"/"title":"another"/'
+	expect 0 in_store verify
+	[ "$(in_store log --root)" != "$before" ]
+}
+
+@test "every byte of a line that is changed is found, or changes the root" {
+	# Bit 0 of each byte of the third line, some in one commit each.
+	bytes_of "$SEGMENT" | sed -n 3p >line
+	size=$(($(stat -c %s line) - 1))
+	root=$(in_store log --root)
+	for ((n = 0; n < size; n += 29)); do
+		cp line changed
+		flip changed "$n"
+		bytes_of "$SEGMENT" | sed -e '3r changed' -e 3d >segment
+		place "$SEGMENT" <segment
+		try in_store verify
+		if [ "$status" -ne 1 ]; then
+			[ "$status" -eq 0 ] || [ "$status" -eq 8 ]
+			! grep -qF "${root#* }" "$OUT"
+		fi
+		undo
+	done
+}
+
+# A log of 8 and 300 entries, in two segments: first and second.
+make_long_log() {
+	bytes_of "$SEGMENT" >first
+	at=$(head -n 1 first | cut -c8-27)
+	for ((n = 0; n < 300; n++)); do
+		printf '{"at":"%s","op":"x-note","x-number":%d}\n' "$at" "$n"
+	done >notes
+	head -n 248 notes >>first
+	tail -n 52 notes >second
+	place "$SEGMENT" <first
+	place log/000/001.jsonl <second
+	echo '{"name":"other"}' >metadata.json
+}
+
+@test "a segment of 255 or 257 lines is named" {
+	make_long_log
+	expect_clean
+	grep -q '^log of 308 entries' "$OUT"
+	head -n 255 first | place "$SEGMENT"
+	log_damaged "$SEGMENT:255" "255 lines"
+	undo
+	{ cat first; head -n 1 second; } | place "$SEGMENT"
+	log_damaged "$SEGMENT:257" "257 lines"
+	undo
+	{ cat first; head -n 1 second; } | place "$SEGMENT"
+	sed 1d second | place log/000/001.jsonl
+	log_damaged "$SEGMENT:257" "257 lines"
+	undo
+	undo
+	# The last may be full, but not more.
+	remove log/000/001.jsonl
+	expect_clean
+	{ cat first; head -n 1 second; } | place "$SEGMENT"
+	log_damaged "$SEGMENT:257" "257 lines"
+}
+
+@test "a segment that does not end in LF, or has CR LF, is named" {
+	make_long_log
+	head -c -1 first | place "$SEGMENT"
+	log_damaged "$SEGMENT:256" "LF"
+	undo
+	head -c -1 second | place log/000/001.jsonl
+	log_damaged log/000/001.jsonl:52 "LF"
+	undo
+	sed 's/$/\r/' first | place "$SEGMENT"
+	log_damaged "$SEGMENT:1" ''
+	undo
+	{ cat first; echo; } | place "$SEGMENT"
+	log_damaged "$SEGMENT:257" ''
+	undo
+	{ echo; cat second; } | place log/000/001.jsonl
+	log_damaged log/000/001.jsonl:1 ''
+	undo
+	{ printf '\xef\xbb\xbf'; cat first; } | place "$SEGMENT"
+	log_damaged "$SEGMENT:1" ''
+}
+
+@test "an empty, missing or wrongly named segment is named" {
+	make_long_log
+	: | place "$SEGMENT"
+	log_damaged "$SEGMENT:0" "0 lines"
+	undo
+	: | place log/000/001.jsonl
+	log_damaged log/000/001.jsonl:0 "0 lines"
+	undo
+	remove "$SEGMENT"
+	log_damaged "$SEGMENT" "absent"
+	undo
+	remove log/000/001.jsonl
+	place log/000/002.jsonl <second
+	expect 1 in_store verify
+	named damage log/000/001.jsonl - "absent"
+	undo
+	undo
+	for path in log/000/1.jsonl log/000/0001.jsonl log/000/01.jsonl \
+		log/000/256.jsonl log/000/002.json log/000/00a.jsonl \
+		log/000/002.jsonl.zst; do
+		place "$path" <second
+		expect 1 in_store verify
+		named damage "$path" - "(T9)"
+		found 1 0
+		undo
+	done
+	for path in log/0000 log/00 log/01 log/0a0 log/0001; do
+		place "$path/000.jsonl" <second
+		expect 1 in_store verify
+		named damage "$path" - "(T9)"
+		found 1 0
+		undo
+	done
+	expect_clean
+}
+
+@test "a log that is gone is a fault" {
+	remove log
+	expect 1 in_store verify
+	named damage "$SEGMENT:1" - "empty"
+	expect 1 in_store put "$SEEDS"/003/*.json
+	silent_out
+}
+
+@test "a segment over the limit is not read" {
+	head -c 16777217 /dev/zero | tr '\0' ' ' | place "$SEGMENT"
+	expect 1 in_store verify
+	named damage "$SEGMENT" - 16777216
+	expect 1 in_store status
+	silent_out
+}
+
+# ---- Below git --------------------------------------------------------------
+
+@test "a loose object that is damaged on disk is named" {
+	make_loose
+	expect_clean
+	file=$(loose "HEAD:$(path_of "$RUN")")
+	cp "$file" kept
+	size=$(stat -c %s kept)
+	for how in flip cut empty nul junk; do
+		rm -f "$file"
+		cp kept "$file"
+		chmod u+w "$file"
+		case $how in
+		flip) flip "$file" $((size - 20)) ;;
+		cut) head -c $((size / 2)) kept >"$file" ;;
+		empty) : >"$file" ;;
+		nul) head -c "$size" /dev/zero >"$file" ;;
+		junk) echo junk >"$file" ;;
+		esac
+		expect 1 in_store verify
+		named damage "$(path_of "$RUN")" "$RUN"
+		found 1 0
+		get_refuses "$RUN"
+	done
+	rm -f "$file"
+	cp kept "$file"
+	expect_clean
+}
+
+@test "a loose object that holds another one is named" {
+	make_loose
+	file=$(loose "HEAD:$(path_of "$RUN")")
+	other=$(loose "HEAD:$(path_of "$PROJECT")")
+	rm -f "$file"
+	cp "$other" "$file"
+	expect 1 in_store verify
+	named damage "$(path_of "$RUN")" "$RUN"
+	found 1 0
+	get_refuses "$RUN"
+}
+
+@test "a symbolic link in place of a loose object is never taken for it" {
+	make_loose
+	file=$(loose "HEAD:$(path_of "$RUN")")
+	for target in "$(loose "HEAD:$(path_of "$PROJECT")")" /etc/passwd \
+		/dev/zero /nonexistent; do
+		ln -sf "$target" "$file"
+		try timeout 20 "$KISTORE" -C "$STORE" verify
+		[ "$status" -eq 1 ]
+		named damage "$(path_of "$RUN")" "$RUN"
+		found 1 0
+		expect 1 timeout 20 "$KISTORE" -C "$STORE" get "$RUN"
+		silent_out
+	done
+}
+
+@test "a missing blob is named, a missing tree with its path" {
+	make_loose
+	file=$(loose "HEAD:$(path_of "$RUN")")
+	mv "$file" kept
+	expect 1 in_store verify
+	named damage "$(path_of "$RUN")" "$RUN"
+	found 1 0
+	get_refuses "$RUN"
+	mv kept "$file"
+	for path in objects/c/32 objects/c; do
+		file=$(loose "HEAD:$path")
+		mv "$file" kept
+		expect 1 in_store verify
+		named damage "$path" -
+		grep -q '^checked [1-6] objects' "$OUT"
+		get_refuses "$RUN"
+		expect 0 in_store get "$PROJECT"
+		mv kept "$file"
+	done
+	for path in objects log log/000 "$SEGMENT"; do
+		file=$(loose "HEAD:$path")
+		mv "$file" kept
+		expect 1 in_store verify
+		named damage "$path" -
+		mv kept "$file"
+	done
+	for rev in HEAD 'HEAD^{tree}' HEAD:store.json; do
+		file=$(loose "$rev")
+		mv "$file" kept
+		try in_store verify
+		[ "$status" -eq 1 ]
+		[ -s "$ERR" ]
+		silent_out
+		mv kept "$file"
+	done
+	expect_clean
+}
+
+@test "a missing dictionary, or its directory, does not stop the check" {
+	make_dictionary_store
+	make_loose
+	for path in "$DICTIONARY" dictionaries; do
+		file=$(loose "HEAD:$path")
+		mv "$file" kept
+		echo junk | place "$(path_of "$PROJECT")"
+		expect 1 in_store verify
+		named damage "$path" -
+		named damage "$(path_of "$PROJECT")" "$PROJECT"
+		grep -q '^checked ' "$OUT"
+		undo
+		mv kept "$file"
+	done
+}
+
+@test "a byte of a pack that is changed is named" {
+	store_git repack -adq
+	pack=$(echo "$STORE"/objects/pack/*.pack)
+	id=$(store_git rev-parse "HEAD:$(path_of "$RUN")")
+	# Type, size, packed size, offset.
+	read -r _ _ _ packed offset <<<"$(store_git verify-pack -v \
+		"${pack%.pack}.idx" | grep "^$id")"
+	cp "$pack" kept
+	for at in $((offset + packed / 2)) $((offset + packed - 1)) "$offset"; do
+		chmod u+w "$pack"
+		cp kept "$pack"
+		flip "$pack" "$at"
+		expect 1 in_store verify
+		named damage "$(path_of "$RUN")" "$RUN"
+		found 1 0
+		get_refuses "$RUN"
+		expect 0 in_store get "$PROJECT"
+	done
+}
+
+@test "a pack that is cut short, or gone, is damage and no crash" {
+	store_git repack -adq
+	pack=$(echo "$STORE"/objects/pack/*.pack)
+	cp "$pack" kept
+	chmod u+w "$pack"
+	for n in 0 11 12 100; do
+		head -c "$n" kept >"$pack"
+		try in_store verify
+		[ "$status" -eq 1 ]
+	done
+	rm "$pack"
+	try in_store verify
+	[ "$status" -eq 1 ]
+}
+
+@test "an index that is damaged is built anew" {
+	expect 0 in_store resolve c3252a98
+	cp "$OUT" answer
+	file=$STORE/kistore-index.sqlite
+	for how in junk empty cut flip; do
+		rm -f "$file"-*
+		case $how in
+		junk) echo junk >"$file" ;;
+		empty) : >"$file" ;;
+		cut) in_store -q status >/dev/null; head -c 5000 "$file" >cut
+			rm -f "$file"-*; cp cut "$file" ;;
+		flip) in_store -q status >/dev/null; rm -f "$file"-*
+			flip "$file" 4096 ;;
+		esac
+		expect 0 in_store resolve c3252a98
+		cmp answer "$OUT"
+		expect 0 in_store verify
+	done
+}
+
+# ---- The work tree ----------------------------------------------------------
+
+@test "a FIFO, a device or a link in the work tree hangs and misleads nobody" {
+	git clone -q "$STORE" tree
+	STORE=$PWD/tree
+	path=tree/$(path_of "$RUN")
+	rm "$path" tree/store.json "tree/$SEGMENT" tree/.gitattributes
+	mkfifo "$path" tree/store.json tree/.gitattributes
+	ln -s /dev/zero "tree/$SEGMENT"
+	for command in verify status "get $RUN" "resolve --tree $RUN"; do
+		# shellcheck disable=SC2086 # words
+		expect 0 timeout 20 "$KISTORE" -C tree $command
+	done
+	# A writer sees that they are not as committed.
+	expect 5 timeout 20 "$KISTORE" -C tree put "$SEEDS"/003/*.json
+	silent_out
+	[ -p "$path" ]
+}
+
+@test "files of the work tree that differ do not matter to readers" {
+	git clone -q "$STORE" tree
+	STORE=$PWD/tree
+	echo junk >"tree/$(path_of "$RUN")"
+	rm "tree/$(path_of "$PROJECT")"
+	echo junk >>"tree/$SEGMENT"
+	expect_clean
+	in_store get "$RUN" | cmp - "$SEEDS/000/run.jcs"
+}
