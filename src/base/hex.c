@@ -2,6 +2,25 @@
 
 static const char digits[] = "0123456789abcdef";
 
+const int8_t ks_hex_values[256] = {
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+};
+
 void
 ks_hex_encode(struct ks_span bytes, char *out)
 {
@@ -13,30 +32,21 @@ ks_hex_encode(struct ks_span bytes, char *out)
 	}
 }
 
-int
-ks_hex_value(uint8_t digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	return -1;
-}
-
 bool
 ks_hex_decode(struct ks_span hex, uint8_t *out, size_t len)
 {
+	const uint8_t *at = hex.data;
+	int bad = 0;
 	size_t i;
 
 	if (hex.len != 2 * len)
 		return false;
-	for (i = 0; i < len; i++) {
-		int high = ks_hex_value(hex.data[2 * i]);
-		int low = ks_hex_value(hex.data[2 * i + 1]);
+	for (i = 0; i < len; i++, at += 2) {
+		int high = ks_hex_value(at[0]);
+		int low = ks_hex_value(at[1]);
 
-		if (high < 0 || low < 0)
-			return false;
-		out[i] = (uint8_t)(high << 4 | low);
+		bad |= high | low;	/* negative when either is */
+		out[i] = (uint8_t)((unsigned)high << 4 | (unsigned)low);
 	}
-	return true;
+	return bad >= 0;
 }

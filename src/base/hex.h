@@ -13,7 +13,14 @@ void ks_hex_encode(struct ks_span bytes, char *out);
  * length or character. */
 bool ks_hex_decode(struct ks_span hex, uint8_t *out, size_t len);
 
+/* The value of every byte as a hex digit; -1 for those that are none. */
+extern const int8_t ks_hex_values[256];
+
 /* The value 0 to 15 of a lower-case hex digit, or -1. */
-int ks_hex_value(uint8_t digit);
+static inline int
+ks_hex_value(uint8_t digit)
+{
+	return ks_hex_values[digit];
+}
 
 #endif

@@ -48,8 +48,8 @@ key_at(const struct ks_idmap *map, const void *array, uint32_t index)
 	return (const uint8_t *)array + (size_t)index * map->stride;
 }
 
-static uint64_t
-hash_key(const struct ks_idmap *map, const uint8_t *key)
+static size_t
+home_slot(const struct ks_idmap *map, const uint8_t *key)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -60,34 +60,23 @@ hash_key(const struct ks_idmap *map, const uint8_t *key)
 		memcpy(&word, key + 4 * i, sizeof(word));
 		sum += map->multiplier[i] * word;
 	}
-	return mix(sum);
-}
-
-/* The high bits of the hash choose the slot, the low ones are kept in it. */
-static uint64_t
-make_slot(uint64_t hash, uint32_t index)
-{
-	return hash << 32 | (index + 1);
+	return (size_t)(mix(sum) >> map->shift);
 }
 
 uint32_t
 ks_idmap_find(const struct ks_idmap *map, const void *array, const void *key)
 {
-	uint64_t hash;
-	size_t i;
+	size_t slot;
 
 	if (map->cap == 0)
 		return KS_IDMAP_NONE;
-	hash = hash_key(map, key);
-	i = (size_t)(hash >> map->shift);
-	while (map->slots[i] != 0) {
-		uint32_t index = (uint32_t)map->slots[i] - 1;
+	slot = home_slot(map, key);
+	while (map->slots[slot] != 0) {
+		uint32_t index = map->slots[slot] - 1;
 
-		if (map->slots[i] == make_slot(hash, index) &&
-			memcmp(key_at(map, array, index), key,
-				map->key_len) == 0)
+		if (memcmp(key_at(map, array, index), key, map->key_len) == 0)
 			return index;
-		i = (i + 1) & (map->cap - 1);
+		slot = (slot + 1) & (map->cap - 1);
 	}
 	return KS_IDMAP_NONE;
 }
@@ -95,19 +84,18 @@ ks_idmap_find(const struct ks_idmap *map, const void *array, const void *key)
 static void
 place(struct ks_idmap *map, const void *array, uint32_t index)
 {
-	uint64_t hash = hash_key(map, key_at(map, array, index));
-	size_t i = (size_t)(hash >> map->shift);
+	size_t slot = home_slot(map, key_at(map, array, index));
 
-	while (map->slots[i] != 0)
-		i = (i + 1) & (map->cap - 1);
-	map->slots[i] = make_slot(hash, index);
+	while (map->slots[slot] != 0)
+		slot = (slot + 1) & (map->cap - 1);
+	map->slots[slot] = index + 1;
 }
 
 static bool
 grow(struct ks_idmap *map, const void *array)
 {
 	size_t cap = map->cap == 0 ? FIRST_CAP : 2 * map->cap;
-	uint64_t *slots = calloc(cap, sizeof(*slots));
+	uint32_t *slots = calloc(cap, sizeof(*slots));
 	uint32_t i;
 
 	if (slots == NULL)
@@ -126,7 +114,7 @@ ks_idmap_add(struct ks_idmap *map, const void *array)
 {
 	if (map->used == KS_IDMAP_NONE - 1)
 		return false;
-	if (map->used >= map->cap / 4 * 3 && !grow(map, array))
+	if (map->used >= map->cap / 2 && !grow(map, array))
 		return false;
 	place(map, array, map->used);
 	map->used++;

@@ -2,9 +2,8 @@
  * From keys of one fixed size to their indexes in an array of the caller's.
  *
  * The array holds the keys, one every `stride` bytes, and grows as it likes;
- * the map holds eight bytes a slot: the index, and part of the key's hash, so
- * that other keys are hardly ever looked at. Open addressing with linear
- * probing, at most three quarters full. Keys may be chosen by an adversary: all
+ * the map holds four bytes a slot and nothing else. Open addressing with linear
+ * probing, at most half full. Keys may be chosen by an adversary: all
  * words of the key are multiplied by numbers drawn from where the process
  * happens to lie in memory and summed (a universal hash), and the sum is mixed
  * so that regular keys do not cluster. Nothing but time depends on them.
@@ -25,7 +24,7 @@
 #define KS_IDMAP_WORDS 8	/* 32-bit words of the longest key */
 
 struct ks_idmap {
-	uint64_t *slots;	/* 32 bits of hash, index + 1; 0 = free */
+	uint32_t *slots;	/* index + 1; 0 = free */
 	size_t cap;		/* slots: a power of two, or 0 */
 	unsigned shift;		/* 64 - log2(cap) */
 	uint32_t used;		/* keys in the map: indexes 0 … used - 1 */

@@ -4,8 +4,8 @@
  *
  * Feed every line in order to ks_replay_line(). A line that breaks a rule is a
  * fault and has no effect; whether a line takes effect depends on earlier
- * lines alone. What is kept per object is small (about 60 bytes and, with an
- * id, 28 more; 4 per entry), so a million objects fit easily.
+ * lines alone. What is kept per object is small (about 55 bytes and, with an
+ * id, 30 more; 4 per entry), so a million objects fit in 85 MB.
  *
  * A replay may start in the middle: then `loader` supplies the state of
  * objects and ids that earlier lines left, on first use, from an index. Two
@@ -27,21 +27,21 @@
 #define KS_REPLAY_KINDS 65535		/* distinct kinds in a log */
 #define KS_REPLAY_CHAIN 10000		/* successors after a `by` */
 
-/* What earlier lines say of one digest. */
+/* What earlier lines say of one digest: 44 bytes. */
 struct ks_object_state {
 	struct ks_id digest;
 	uint32_t published;	/* index of its publish line */
 	uint32_t successor;	/* object number, or KS_NO_OBJECT */
 	uint16_t kind;		/* number of the kind text, ks_replay_kind() */
-	bool retracted;
-	bool superseded;	/* successor may be unknown to a loader */
-	bool taken_down;
-	bool redacted;		/* the publish line itself was redacted: kind,
+	bool retracted : 1;
+	bool superseded : 1;	/* successor may be unknown to a loader */
+	bool taken_down : 1;
+	bool redacted : 1;		/* the publish line itself was redacted: kind,
 				 * id and time unknown and exempt */
-	bool was_retracted;	/* ever had a retract line */
-	bool was_superseded;	/* ever had a supersede line */
-	bool has_missing;	/* its publish line has `missing` */
-	bool seen;		/* free for the caller (found in the tree) */
+	bool was_retracted : 1;	/* ever had a retract line */
+	bool was_superseded : 1;	/* ever had a supersede line */
+	bool has_missing : 1;	/* its publish line has `missing` */
+	bool seen : 1;		/* free for the caller (found in the tree) */
 };
 
 struct ks_replay;
