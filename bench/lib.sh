@@ -60,44 +60,44 @@ bench_catalogue() {
 
 # timed NAME [option of hyperfine]... COMMAND: several runs of it.
 timed() {
-	name=$1
+	record=$1
 	shift
-	echo "bench: $name" >&2
-	hyperfine -N --style none --export-json "$work/$name.json" "$@" \
+	echo "bench: $record" >&2
+	hyperfine -N --style none --export-json "$work/$record.json" "$@" \
 		>"$work/hyperfine.out" 2>&1 || {
 		cat "$work/hyperfine.out" >&2
 		exit 1
 	}
 	jq -r '.results[0] | "\(.median) \(.min) \(.user + .system)"' \
-		"$work/$name.json" >"$work/$name.time"
+		"$work/$record.json" >"$work/$record.time"
 }
 
 # once NAME COMMAND...: a single run, whose peak memory is noted; as its time,
 # unless timed has measured that.
 once() {
-	name=$1
+	record=$1
 	shift
-	/usr/bin/time -o "$work/$name.once" -f '%e %U %S %M' "$@" \
+	/usr/bin/time -o "$work/$record.once" -f '%e %U %S %M' "$@" \
 		>"$work/once.out" 2>&1 || {
 		cat "$work/once.out" >&2
 		exit 1
 	}
-	awk '{ print $4 }' "$work/$name.once" >"$work/$name.peak"
-	[ -e "$work/$name.time" ] || awk '{ print $1, $1, $2 + $3 }' \
-		"$work/$name.once" >"$work/$name.time"
+	awk '{ print $4 }' "$work/$record.once" >"$work/$record.peak"
+	[ -e "$work/$record.time" ] || awk '{ print $1, $1, $2 + $3 }' \
+		"$work/$record.once" >"$work/$record.time"
 }
 
 # traced NAME COMMAND...: counts fsync and fdatasync, and bytes given to write
 # and its kin, but for those of stdout and stderr.
 traced() {
-	name=$1
+	record=$1
 	shift
-	strace -qq -f -o "$work/$name.trace" \
+	strace -qq -f -o "$work/$record.trace" \
 		-e trace=fsync,fdatasync,write,writev,pwrite64,pwritev \
 		"$@" >/dev/null 2>&1
-	grep -cE 'f(data)?sync\(' "$work/$name.trace" >"$work/$name.fsyncs" || :
-	grep -E 'write' "$work/$name.trace" | grep -vE 'write[v]?\([12],' |
-		awk '{ sum += $NF } END { print sum + 0 }' >"$work/$name.written"
+	grep -cE 'f(data)?sync\(' "$work/$record.trace" >"$work/$record.fsyncs" || :
+	grep -E 'write' "$work/$record.trace" | grep -vE 'write[v]?\([12],' |
+		awk '{ sum += $NF } END { print sum + 0 }' >"$work/$record.written"
 }
 
 median() { cut -d' ' -f1 "$work/$1.time"; }

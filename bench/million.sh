@@ -69,9 +69,9 @@ measure() {
 	once "put-$name" "$kistore" -q -C "$store" put "$work/input.jsonl.zst"
 	rm "$work/input.jsonl.zst"
 	once "verify-$name" "$kistore" -q -C "$store" verify
+	digest=$("$kistore" -C "$store" log --json 1..2 |
+		jq -r .entry.digest)
 	rm -f "$store"/kistore-index.sqlite*
-	digest=$("$kistore" -C "$store" log 1..2 |
-		grep -o 'sha256:[0-9a-f]*' | head -n 1)
 	once "index-$name" "$kistore" -q -C "$store" resolve "$digest"
 	cat "$store"/kistore-index.sqlite* | wc -c >"$work/index-$name.bytes"
 	use "$name" "$store" "$size"
@@ -118,7 +118,7 @@ report() {
 	$(bench_machine)
 
 	END
-	printf '| objects | %s| goal at a million |\n' \
+	printf '| objects | %sgoal at a million |\n' \
 		"$(for s in $sizes; do printf '%s | ' "$s"; done)"
 	printf '|---|%s---|\n' "$(for s in $sizes; do printf -- '--:|'; done)"
 	each 'put them' linear wall put

@@ -385,41 +385,6 @@ take_takedown(struct step *step)
 	return KS_OK;
 }
 
-/* ---- keys --------------------------------------------------------------- */
-
-static enum ks_status
-revoke_key(struct step *step, const struct ks_id *key)
-{
-	struct ks_replay *replay = step->replay;
-	uint32_t number = ks_idmap_find(&replay->by_key, replay->keys, key);
-
-	if (number == KS_IDMAP_NONE && replay->base > 0) {
-		replay->needs_all = true;
-		return ks_fail(step->err, KS_CORRUPT,
-			"revoking a key needs a full replay");
-	}
-	if (number == KS_IDMAP_NONE || !replay->keys[number].stands)
-		return ks_fail(step->err, KS_CORRUPT,
-			"no such key is registered as controlled");
-	replay->keys[number].stands = false;
-	return KS_OK;
-}
-
-/* To register a key that stands already, or was revoked, is no fault: the
- * newest line about it counts. */
-static enum ks_status
-take_key(struct step *step)
-{
-	struct ks_id key;
-
-	ks_sha256(step->entry->key, &key);
-	if (ks_json_is(step->entry->role, "controlled"))
-		ks_replay_add_key(step->replay, &key);
-	else if (ks_json_is(step->entry->role, "revoked"))
-		return revoke_key(step, &key);
-	return KS_OK;
-}
-
 /* ---- redacted lines ----------------------------------------------------- */
 
 enum ks_status
@@ -582,7 +547,7 @@ take(struct step *step)
 	case KS_OP_EXTENSION:
 		return KS_OK;
 	case KS_OP_KEY:
-		return take_key(step);
+		return KS_OK;	/* R24: keys are judged by who trusts them */
 	case KS_OP_PUBLISH:
 		return take_publish(step);
 	case KS_OP_ANNOTATE:

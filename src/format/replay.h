@@ -8,8 +8,8 @@
  * id, 30 more; 4 per entry), so a million objects fit in 85 MB.
  *
  * A replay may start in the middle: then `loader` supplies the state of
- * objects and ids that earlier lines left, on first use, from an index. Two
- * rules need more than that, see ks_replay_needs_all().
+ * objects and ids that earlier lines left, on first use, from an index. One
+ * rule needs more than that, see ks_replay_needs_all().
  *
  * Running out of memory sticks: from then on look-ups find nothing and
  * ks_replay_line() and ks_replay_check() say KS_NOMEM.
@@ -36,12 +36,14 @@ struct ks_object_state {
 	bool retracted : 1;
 	bool superseded : 1;	/* successor may be unknown to a loader */
 	bool taken_down : 1;
-	bool redacted : 1;		/* the publish line itself was redacted: kind,
+	bool redacted : 1;	/* the publish line itself was redacted: kind,
 				 * id and time unknown and exempt */
 	bool was_retracted : 1;	/* ever had a retract line */
-	bool was_superseded : 1;	/* ever had a supersede line */
+	bool was_superseded : 1; /* ever had a supersede line */
 	bool has_missing : 1;	/* its publish line has `missing` */
-	bool seen : 1;		/* free for the caller (found in the tree) */
+	bool seen;		/* free for the caller (found in the tree); of
+				 * its own, so that it may be set while other
+				 * threads read the rest */
 };
 
 struct ks_replay;
@@ -102,7 +104,7 @@ void ks_replay_end(struct ks_replay *replay,
 
 /* Whether a resumed replay met a line that it had to call a fault because
  * only a replay from entry 0 can judge it: a takedown whose `lines` reach back
- * before its start, or a key that is revoked but was not registered since. */
+ * before its start. */
 bool ks_replay_needs_all(const struct ks_replay *replay);
 
 /* KS_OK, or KS_NOMEM after a look-up or line ran out of memory. */

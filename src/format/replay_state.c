@@ -35,7 +35,6 @@ ks_replay_new(struct ks_replay **out, struct ks_error *err)
 	ks_idmap_init(&replay->by_digest, KS_ID_BYTES,
 		sizeof(*replay->objects));
 	ks_idmap_init(&replay->by_id, KS_UUID_BYTES, sizeof(*replay->owners));
-	ks_idmap_init(&replay->by_key, KS_ID_BYTES, sizeof(*replay->keys));
 	*out = replay;
 	return KS_OK;
 }
@@ -66,8 +65,6 @@ ks_replay_free(struct ks_replay *replay)
 		return;
 	free(replay->named);
 	free(replay->foreseen);
-	ks_idmap_release(&replay->by_key);
-	free(replay->keys);
 	free(replay->gaps);
 	free(replay->kind_order);
 	free(replay->kinds);
@@ -370,30 +367,7 @@ ks_replay_open_provenance(const struct ks_replay *replay, uint32_t number)
 	return gap == NULL ? ks_span(NULL, 0) : part_text(replay, gap->open);
 }
 
-/* ---- keys and entries -------------------------------------------------- */
-
-void
-ks_replay_add_key(struct ks_replay *replay, const struct ks_id *key)
-{
-	uint32_t number = ks_idmap_find(&replay->by_key, replay->keys, key);
-	struct controlled *keys;
-
-	if (number != KS_IDMAP_NONE) {
-		replay->keys[number].stands = true;
-		return;
-	}
-	number = replay->by_key.used;
-	keys = ks_replay_grow(replay->keys, &replay->keys_cap, number,
-		sizeof(*keys));
-	if (keys == NULL) {
-		replay->failed = true;
-		return;
-	}
-	replay->keys = keys;
-	keys[number] = (struct controlled){ .key = *key, .stands = true };
-	if (!ks_idmap_add(&replay->by_key, keys))
-		replay->failed = true;
-}
+/* ---- entries ------------------------------------------------------------ */
 
 void
 ks_replay_add_entry(struct ks_replay *replay, uint64_t index, uint32_t object)

@@ -25,12 +25,6 @@ struct owner {
 	uint32_t object;
 };
 
-/* A key with role controlled; `key` is the SHA-256 of its escaped text. */
-struct controlled {
-	struct ks_id key;
-	bool stands;
-};
-
 /* What an object's publish line left open. */
 struct gap {
 	uint32_t object;
@@ -84,9 +78,6 @@ struct ks_replay {
 	struct gap *gaps;		/* by object number, ascending */
 	size_t gaps_used, gaps_cap;
 
-	struct controlled *keys;
-	size_t keys_cap;
-	struct ks_idmap by_key;		/* into keys, all of them */
 
 	struct foreseen *foreseen;	/* by index, ascending */
 	size_t foreseen_used, foreseen_cap;
@@ -117,8 +108,6 @@ void ks_replay_add_owner(struct ks_replay *replay,
 void ks_replay_add_gap(struct ks_replay *replay, uint32_t object,
 	struct ks_span missing, const struct ks_id *open, size_t open_count);
 
-/* Let a key stand as controlled. */
-void ks_replay_add_key(struct ks_replay *replay, const struct ks_id *key);
 
 /* Remember of which object the entry after the last one remembered is a
  * publish, annotate or redacted line; KS_NO_OBJECT = of none. */

@@ -118,7 +118,8 @@ struct ks_index {
 	bool in_transaction;
 	bool in_memory;
 	struct ks_error failure;	/* sticky: the first SQLite error */
-	char kind[280];		/* what the loader handed out */
+	char kind[sizeof(((struct ks_index_row *)NULL)->kind)];
+				/* what the loader handed out */
 };
 
 /* ---- SQLite ------------------------------------------------------------ */
@@ -472,7 +473,9 @@ struct follower {
 	struct ks_jcs *jcs;
 	const struct ks_watch *watch;
 	bool foreseen;		/* takedowns were announced */
-	bool met_redaction;	/* without being foreseen: start again */
+	bool needs_all;		/* only a build from entry 0 can judge a line:
+				 * a redaction not foreseen, or what
+				 * ks_replay_needs_all() means */
 	uint16_t kind;		/* kind number last looked up, and its row */
 	int64_t kind_row;
 	bool has_kind;
@@ -555,22 +558,27 @@ add_object(struct follower *follower, const struct ks_object_state *state,
 	return finish(index, stmt, err);
 }
 
+/* Which object an id belongs to is for the replay to say (R16, R17). */
 static enum ks_status
-set_id(struct ks_index *index, const struct ks_object_state *state,
-	struct ks_span provenance, struct ks_error *err)
+set_id(struct follower *follower, const struct ks_entry *entry,
+	struct ks_error *err)
 {
-	struct ks_span id;
-	uint8_t bytes[16];
+	struct ks_index *index = follower->index;
+	uint32_t owner;
 	sqlite3_stmt *stmt;
 
-	if (provenance.len == 0 || !ks_json_find(provenance, "id", &id) ||
-		!ks_uuid_parse(ks_json_raw(id), false, bytes))
+	if (!entry->claims.has_id)
+		return KS_OK;
+	owner = ks_replay_find_id(follower->replay, entry->claims.id);
+	if (owner == KS_NO_OBJECT)
 		return KS_OK;
 	stmt = statement(index, SET_ID);
 	if (stmt == NULL)
 		return db_failed(index, err);
-	bind_bytes(stmt, 1, ks_span(bytes, sizeof(bytes)));
-	bind_digest(stmt, 2, &state->digest);
+	bind_bytes(stmt, 1, ks_span(entry->claims.id,
+		sizeof(entry->claims.id)));
+	bind_digest(stmt, 2,
+		&ks_replay_object(follower->replay, owner)->digest);
 	return finish(index, stmt, err);
 }
 
@@ -655,7 +663,7 @@ apply(struct follower *follower, const struct ks_entry *entry,
 	if (entry->op == KS_OP_ANNOTATE)
 		status = set_notes(index, &state, entry, line, err);
 	if (status == KS_OK)
-		status = set_id(index, &state, entry->provenance, err);
+		status = set_id(follower, entry, err);
 	if (status == KS_OK && entry->op != KS_OP_PUBLISH &&
 		entry->op != KS_OP_ANNOTATE)
 		status = set_state(follower, &state, err);
@@ -673,13 +681,17 @@ follow_line(void *arg, uint64_t line, struct ks_span text,
 	enum ks_status status;
 
 	if (text.len > 0 && text.data[0] == '-' && !follower->foreseen) {
-		follower->met_redaction = true;
+		follower->needs_all = true;
 		return KS_CANCELLED;
 	}
 	status = ks_replay_line(follower->replay, follower->jcs, text,
 		&verdict, &entry, &object, err);
 	if (status != KS_OK)
 		return status;
+	if (ks_replay_needs_all(follower->replay)) {
+		follower->needs_all = true;
+		return KS_CANCELLED;
+	}
 	if (verdict != KS_LINE_OK &&
 		follower->index->log.first_problem == KS_NO_LINE)
 		follower->index->log.first_problem = line;
@@ -747,13 +759,13 @@ make_replay(struct ks_index *index, struct ks_replay **out,
 static enum ks_status
 update(struct ks_index *index, struct ks_gitdb *db,
 	const struct ks_oid *commit, const struct ks_oid *tree, bool foreseen,
-	bool *met_redaction, const struct ks_watch *watch, struct ks_error *err)
+	bool *needs_all, const struct ks_watch *watch, struct ks_error *err)
 {
 	struct follower follower = { .index = index, .watch = watch,
 		.foreseen = foreseen };
 	enum ks_status status = make_replay(index, &follower.replay, err);
 
-	*met_redaction = false;
+	*needs_all = false;
 	if (status == KS_OK)
 		status = ks_jcs_new(&follower.jcs, err);
 	if (status == KS_OK)
@@ -762,7 +774,7 @@ update(struct ks_index *index, struct ks_gitdb *db,
 		index->commit = *commit;
 		status = write_binding(index, err);
 	}
-	*met_redaction = follower.met_redaction;
+	*needs_all = follower.needs_all;
 	ks_replay_free(follower.replay);
 	ks_jcs_free(follower.jcs);
 	return status;
@@ -1287,7 +1299,7 @@ ks_index_kinds(struct ks_index *index, ks_index_kind_fn *visit, void *arg,
 	struct ks_error *err)
 {
 	sqlite3_stmt *stmt = statement(index, COUNT_KINDS);
-	char kind[280];
+	char kind[544];
 	int more;
 
 	if (stmt == NULL)

@@ -49,7 +49,7 @@ const struct ks_index_log *ks_index_log(const struct ks_index *index);
 /* What it says of one object. */
 struct ks_index_row {
 	struct ks_object_state state;
-	char kind[280];		/* "raw", "api/kind"; "" = redacted */
+	char kind[544];		/* "raw", "api/kind"; "" = redacted */
 	char name[208];		/* metadata.name, or "" */
 	uint64_t metadata_line, provenance_line; /* that hold the current ones,
 						  * or KS_NO_LINE */

@@ -27,8 +27,17 @@ unchanged() {
 
 # The last command said exactly one line.
 one_line() {
-	[ "$(wc -l <"$ERR")" -eq 1 ] && grep -q '^kistore: ' "$ERR" && return
+	local lines
+	mapfile lines <"$ERR"
+	[[ ${#lines[@]} -eq 1 && ${lines[0]} == "kistore: "*$'\n' ]] && return
 	echo "not one line:"; head -c 2000 "$ERR"
+	return 1
+}
+
+# said TEXT: as err_has, without a process, for long loops.
+said() {
+	[[ $(<"$ERR") == *"$1"* ]] && return
+	echo "not said: $1"; head -c 2000 "$ERR"
 	return 1
 }
 
