@@ -49,13 +49,13 @@ put_all() {
 	few put-all -p "$(new_store "$work/all.git")" \
 		"$kistore -q -C $work/all.git put $catalogue"
 	few put-again "$kistore -q -C $work/all.git put $catalogue"
-	"$kistore" -q init "$work/peak.git"
+	"$kistore" -q init "$work/peak.git" >/dev/null
 	once put-lines "$kistore" -q -C "$work/peak.git" put "$manifests"
 	rm -rf "$work/peak.git"
-	"$kistore" -q init "$work/peak.git"
+	"$kistore" -q init "$work/peak.git" >/dev/null
 	once put-all "$kistore" -q -C "$work/peak.git" put "$catalogue"
 	once put-again "$kistore" -q -C "$work/peak.git" put "$catalogue"
-	"$kistore" -q init "$work/traced.git"
+	"$kistore" -q init "$work/traced.git" >/dev/null
 	traced put-all "$kistore" -q -C "$work/traced.git" put "$catalogue"
 	rm -rf "$work/peak.git" "$work/traced.git"
 }
@@ -220,7 +220,7 @@ report() {
 # above WHAT NAME EMPTY GOAL: with the difference instead of a ratio.
 above() {
 	more=$(awk -v a="$(median "$2")" -v b="$(median "$3")" \
-		'BEGIN { print a > b ? a - b : 0 }')
+		'BEGIN { print (a > b ? a - b : 0) }')
 	echo "| $1 | $(cells "$2") | $(seconds "$more") | $4 |"
 }
 

@@ -83,7 +83,7 @@ print_text(const struct ks_status_info *info)
 	if (info->shallow)
 		print_field("clone", "shallow: without its history");
 	if (info->partial)
-		print_field("clone", "partial: objects are fetched as needed");
+		print_field("clone", "partial: git has not fetched everything");
 	if (info->others[0] != '\0')
 		print_field("not covered", info->others);
 	print_field("not looked at", NOT_LOOKED_AT);

@@ -114,6 +114,9 @@ print_counts(const struct ks_verify_result *result)
 			" absent, %" PRIu64 " unfetched, %" PRIu64
 			" unsupported\n", result->damaged, result->absent,
 			result->unfetched, result->unsupported);
+	if (result->unfetched > 0)
+		ks_out_printf("to fetch what is not here: "
+			"git fetch --refetch --no-filter\n");
 	if (result->taken_down > 0)
 		ks_out_printf("taken down: %" PRIu64 " object%s\n",
 			result->taken_down, plural(result->taken_down));
@@ -248,7 +251,11 @@ run_verify(struct ks_cli *cli, struct ks_store *store,
 		status = print_summary_json(&result, err);
 	else
 		print_summary(&result, options->warnings);
-	return status == KS_OK ? verdict(&result) : status;
+	if (status != KS_OK)
+		return status;
+	/* The report has told it all. */
+	*err = (struct ks_error)KS_ERROR_INIT;
+	return verdict(&result);
 }
 
 static enum ks_status

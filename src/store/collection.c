@@ -201,6 +201,14 @@ add_references(struct ks_collection *all, uint32_t number,
 	return status;
 }
 
+/* Whether a row speaks of the manifest, and not of retraction only. */
+static bool
+is_from_row(const struct ks_gathered *manifest)
+{
+	return manifest->provenance.len > 0 || manifest->id.present ||
+		manifest->project.present || manifest->source.present;
+}
+
 /* The first occurrence of a manifest: its body and notes. */
 static enum ks_status
 add_first(struct ks_collection *all, uint32_t number,
@@ -215,6 +223,7 @@ add_first(struct ks_collection *all, uint32_t number,
 		status = keep(all, manifest->provenance, &item->provenance,
 			err);
 	item->present = true;
+	item->from_row = is_from_row(manifest);
 	item->kind = manifest->kind;
 	item->kind_text = intern_text(&all->kind_texts, &all->last_kind_text,
 		manifest->full_kind);
@@ -247,15 +256,13 @@ add_again(struct ks_collection *all, uint32_t number,
 	if (!ks_span_equal(first, manifest->metadata))
 		all->other_metadata++;
 	/* A manifest may come first from a bundle and then from its row. */
-	if (!item->id.present && manifest->id.present) {
-		item->id = manifest->id;
-		item->project = manifest->project;
-		item->source = manifest->source;
-		if (item->provenance.len == 0)
-			status = keep(all, manifest->provenance,
-				&item->provenance, err);
-	}
-	return status;
+	if (item->from_row || !is_from_row(manifest))
+		return KS_OK;
+	item->from_row = true;
+	item->id = manifest->id;
+	item->project = manifest->project;
+	item->source = manifest->source;
+	return keep(all, manifest->provenance, &item->provenance, err);
 }
 
 static enum ks_status
@@ -327,7 +334,7 @@ ks_collection_manifest(void *arg, const struct ks_gathered *manifest,
 
 	if (status != KS_OK)
 		return status;
-	if (all->items[number].present) {
+	if (all->items[number].listed) {
 		status = add_again(all, number, manifest, err);
 	} else {
 		status = add_first(all, number, manifest, err);
@@ -337,14 +344,16 @@ ks_collection_manifest(void *arg, const struct ks_gathered *manifest,
 			return ks_fail_nomem(err);
 		all->order = order;
 		order[all->order_count++] = number;
+		all->items[number].listed = true;
 	}
 	return status != KS_OK ? status :
 		add_facts(all, number, manifest, err);
 }
 
 enum ks_status
-ks_collection_alias(void *arg, const uint8_t operation[16],
-	struct ks_span alias, struct ks_error *err)
+ks_collection_alias(void *arg, const struct ks_place *place,
+	const uint8_t operation[16], struct ks_span alias,
+	struct ks_error *err)
 {
 	struct ks_collection *all = arg;
 	struct ks_alias *grown = grow(all->aliases, &all->alias_room,
@@ -355,6 +364,11 @@ ks_collection_alias(void *arg, const uint8_t operation[16],
 	all->aliases = grown;
 	grown += all->alias_count++;
 	memcpy(grown->operation, operation, sizeof(grown->operation));
+	grown->name = intern_text(&all->names, &all->last_name,
+		ks_span_text(place->name));
+	grown->line = (uint32_t)place->line;
+	if (ks_buf_check(&all->names, err) != KS_OK)
+		return KS_NOMEM;
 	return keep(all, alias, &grown->text, err);
 }
 

@@ -32,7 +32,9 @@ struct ks_item {
 	uint32_t name, line;		/* where it was first met */
 	struct ks_intake_id id, project, source;
 	struct ks_id replaces;		/* the older digest of its id */
-	bool present;		/* the input holds it (else: only named) */
+	bool present;		/* it was given (else: only named) */
+	bool listed;		/* it has a place in the input order */
+	bool from_row;		/* a row has spoken of it */
 	bool composed;		/* its turn has come */
 	bool is_new;		/* it was not in the store */
 	bool replacing;		/* `replaces` is set */
@@ -60,6 +62,7 @@ struct ks_fact {
 struct ks_alias {
 	uint8_t operation[16];
 	struct ks_kept text;	/* a JSON string */
+	uint32_t name, line;	/* where it was met */
 };
 
 /* Which item has a publisher's id; the newest where several do. */
@@ -100,8 +103,9 @@ void ks_collection_release(struct ks_collection *all);
 /* Sinks for ks_gather(): `arg` is the collection. */
 enum ks_status ks_collection_manifest(void *all,
 	const struct ks_gathered *manifest, struct ks_error *err);
-enum ks_status ks_collection_alias(void *all, const uint8_t operation[16],
-	struct ks_span alias, struct ks_error *err);
+enum ks_status ks_collection_alias(void *all, const struct ks_place *place,
+	const uint8_t operation[16], struct ks_span alias,
+	struct ks_error *err);
 
 /* Take in a manifest without giving it a place in the input order: it is
  * published only when something refers to it. *number is its item. */

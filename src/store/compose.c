@@ -16,6 +16,8 @@ struct composer {
 	struct ks_put_result *result;
 	uint32_t *annotate;	/* items to annotate, in input order */
 	size_t annotate_count, annotate_room;
+	bool again;		/* what is composed now was composed before:
+				 * its warnings have been given */
 	struct ks_buf partial, merged, metadata, provenance, reason, at;
 };
 
@@ -89,6 +91,8 @@ unknown_id(struct composer *composer, const struct ks_item *item,
 			"it)", column, text);
 		return refuse(composer, item, err);
 	}
+	if (composer->again)
+		return KS_OK;
 	ks_collection_place(composer->all, item, &place);
 	ks_watch_note(composer->writing->watch, "%s: %s %s is neither in the "
 		"input nor in the log: left out", ks_buf_cstr(&place), column,
@@ -478,8 +482,10 @@ publish(struct composer *composer, uint32_t number, unsigned depth,
 	if (status == KS_OK)
 		status = ensure_provenance(composer, item, &open, depth, err);
 	/* Publishing a source or project used the same buffer. */
+	composer->again = true;
 	if (status == KS_OK)
 		status = compose_provenance(composer, item, err);
+	composer->again = false;
 	if (status == KS_OK && open.count > 0 &&
 		!composer->options->allow_missing)
 		status = refuse_missing(composer, item, &open.ids[0], err);
@@ -650,9 +656,11 @@ write_annotates(struct composer *composer, struct ks_error *err)
 	size_t i;
 	enum ks_status status = KS_OK;
 
+	composer->again = true;
 	for (i = 0; status == KS_OK && i < composer->annotate_count; i++)
 		status = write_annotate(composer,
 			&composer->all->items[composer->annotate[i]], err);
+	composer->again = false;
 	return status;
 }
 
@@ -688,14 +696,17 @@ write_supersede(struct composer *composer, const struct ks_item *by,
 	const struct ks_id *old, struct ks_error *err)
 {
 	uint32_t object = find(composer, old);
+	uint32_t newer = find(composer, &by->digest);
 	struct ks_entry entry = {
 		.op = KS_OP_SUPERSEDE, .digest = *old, .by = by->digest
 	};
 	enum ks_status status;
 
-	if (object == KS_NO_OBJECT || ks_id_equal(old, &by->digest) ||
+	if (object == KS_NO_OBJECT || newer == KS_NO_OBJECT ||
+		object == newer ||
 		state_of(composer, object)->was_superseded ||
-		state_of(composer, object)->taken_down)
+		state_of(composer, object)->taken_down ||
+		state_of(composer, newer)->taken_down)
 		return KS_OK;
 	status = ks_writing_line(composer->writing, &entry, &object, err);
 	composer->result->superseded++;
@@ -747,6 +758,31 @@ write_facts(struct composer *composer, bool retracts, struct ks_error *err)
 
 /* ---- all of it --------------------------------------------------------- */
 
+/* Aliases name their operation by an id that must be known, as all ids
+ * (store-layout.md, C6). They are sorted by it. */
+static enum ks_status
+check_aliases(struct composer *composer, struct ks_error *err)
+{
+	const struct ks_alias *aliases = composer->all->aliases;
+	struct ks_id digest;
+	size_t i;
+	enum ks_status status = KS_OK;
+
+	for (i = 0; status == KS_OK && i < composer->all->alias_count; i++) {
+		/* What has a place, but is no manifest. */
+		struct ks_item row = { .present = true,
+			.name = aliases[i].name, .line = aliases[i].line };
+
+		if (i > 0 && memcmp(aliases[i].operation,
+			aliases[i - 1].operation, 16) == 0)
+			continue;
+		if (!resolve_id(composer, aliases[i].operation, &digest))
+			status = unknown_id(composer, &row, "operationId",
+				aliases[i].operation, err);
+	}
+	return status;
+}
+
 /* A put of nothing but what was taken down is refused; among others it is
  * skipped. */
 static enum ks_status
@@ -772,6 +808,8 @@ ks_compose(struct ks_writing *writing, struct ks_collection *all,
 	};
 	enum ks_status status = compose_all(&composer, err);
 
+	if (status == KS_OK)
+		status = check_aliases(&composer, err);
 	if (status == KS_OK)
 		status = check_taken_down(&composer, err);
 	if (status == KS_OK)

@@ -522,6 +522,16 @@ hand_on(const struct ks_gather_sink *sink, const struct batch *batch,
 	return sink->manifest(sink->arg, &out, err);
 }
 
+static enum ks_status
+hand_on_alias(const struct ks_gather_sink *sink, const struct batch *batch,
+	const struct found *found, struct ks_error *err)
+{
+	struct ks_place place = { batch->chunk.name, found->line };
+
+	return sink->alias(sink->arg, &place, found->id.bytes,
+		span_of(batch, found->alias), err);
+}
+
 /* Pass on what a batch holds, in order. */
 static enum ks_status
 deliver(struct gathering *gathering, const struct batch *batch,
@@ -537,8 +547,7 @@ deliver(struct gathering *gathering, const struct batch *batch,
 		if (!found->is_alias)
 			status = hand_on(sink, batch, found, err);
 		else if (sink->alias != NULL)
-			status = sink->alias(sink->arg, found->id.bytes,
-				span_of(batch, found->alias), err);
+			status = hand_on_alias(sink, batch, found, err);
 	}
 	return status;
 }

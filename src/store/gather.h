@@ -44,8 +44,9 @@ struct ks_gather_sink {
 	void *arg;
 	enum ks_status (*manifest)(void *arg,
 		const struct ks_gathered *manifest, struct ks_error *err);
-	enum ks_status (*alias)(void *arg, const uint8_t operation[16],
-		struct ks_span alias, struct ks_error *err);
+	enum ks_status (*alias)(void *arg, const struct ks_place *place,
+		const uint8_t operation[16], struct ks_span alias,
+		struct ks_error *err);
 };
 
 /* What was met on the way. */

@@ -125,8 +125,14 @@ enum ks_status ks_git_lock(const struct ks_gitdb *db, const char *path,
 	const char *content, struct ks_error *err) KS_CHECKED;
 void ks_git_lock_sweep(const char *path, const char *content);
 
-/* Bring git's index and the work tree from one commit (zero = none) to the
- * next. A path that somebody changed meanwhile is left alone. */
+/* The lock file of git's index, held by who is to publish `commit`. */
+enum ks_status ks_git_index_lock(const struct ks_gitdb *db,
+	const struct ks_oid *commit, struct ks_error *err) KS_CHECKED;
+void ks_git_index_unlock(const struct ks_gitdb *db);
+
+/* With that lock held, bring git's index and the work tree from one commit
+ * (zero = none) to the next. A path that somebody changed meanwhile is left
+ * alone. */
 enum ks_status ks_git_checkout(struct ks_gitdb *db, const struct ks_oid *from,
 	const struct ks_oid *to, struct ks_error *err) KS_CHECKED;
 

@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What libgit2 may hold (store-layout.md, section "bounds"). */
+/* What libgit2 may hold (store-layout.md, section "bounds"). Mapped pages count
+ * as memory; a walk in path order needs a few windows only, because packs have
+ * their blobs in that order. */
 #define OPEN_PACKS 64
-#define WINDOW ((size_t)16 << 20)
-#define MAPPED ((size_t)64 << 20)
+#define WINDOW ((size_t)8 << 20)
+#define MAPPED ((size_t)32 << 20)
 #define CACHE ((ssize_t)16 << 20)
 #define CACHED_TREE ((size_t)64 << 10)
 

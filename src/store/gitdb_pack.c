@@ -43,7 +43,7 @@ struct piece {
 struct ks_git_pack {
 	struct ks_gitdb *db;
 	bool loose;
-	char *private;		/* the directory, ends in '/'; NULL until made */
+	char *private;		/* the directory, ends in '/', or NULL */
 	struct ks_buf ids;	/* struct ks_oid of every object */
 	struct ks_idmap known;
 	struct ks_buf entries;	/* the newest, not yet put aside */

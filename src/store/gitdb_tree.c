@@ -101,7 +101,7 @@ starts_with(struct ks_span name, struct ks_span start)
 struct level {
 	const struct range *range;
 	struct ks_git_cursor base;
-	int more;	/* 1: base is at an entry; 0: at the end; -1: malformed */
+	int more;	/* 1: base is at an entry; 0: at the end; -1: bad */
 	size_t next;	/* the change to take next */
 };
 

@@ -519,28 +519,45 @@ replace_index(struct ks_gitdb *db, const char *index, const char *copy,
 }
 
 enum ks_status
-ks_git_checkout(struct ks_gitdb *db, const struct ks_oid *from,
-	const struct ks_oid *to, struct ks_error *err)
+ks_git_index_lock(const struct ks_gitdb *db, const struct ks_oid *commit,
+	struct ks_error *err)
 {
 	char content[KS_OID_HEX + 2];
 	char *index = ks_git_join(db->gitdir, "index");
-	char *copy = ks_git_join(db->gitdir, INDEX_COPY);
-	char *lock = ks_git_join(db->gitdir, "index.lock");
-	enum ks_status status = KS_OK;
+	enum ks_status status;
 
-	(void)ks_oid_print(to, content);
+	(void)ks_oid_print(commit, content);
 	content[KS_OID_HEX] = '\n';
 	content[KS_OID_HEX + 1] = '\0';
-	if (index == NULL || copy == NULL || lock == NULL)
+	status = index == NULL ? ks_fail_nomem(err) :
+		ks_git_lock(db, index, content, err);
+	free(index);
+	return status;
+}
+
+void
+ks_git_index_unlock(const struct ks_gitdb *db)
+{
+	char *lock = ks_git_join(db->gitdir, "index.lock");
+
+	if (lock != NULL)
+		(void)unlink(lock);
+	free(lock);
+}
+
+enum ks_status
+ks_git_checkout(struct ks_gitdb *db, const struct ks_oid *from,
+	const struct ks_oid *to, struct ks_error *err)
+{
+	char *index = ks_git_join(db->gitdir, "index");
+	char *copy = ks_git_join(db->gitdir, INDEX_COPY);
+	enum ks_status status = KS_OK;
+
+	if (index == NULL || copy == NULL)
 		status = ks_fail_nomem(err);
 	if (status == KS_OK)
-		status = ks_git_lock(db, index, content, err);
-	if (status == KS_OK) {
 		status = replace_index(db, index, copy, from, to, err);
-		(void)unlink(lock);
-	}
 	free(index);
 	free(copy);
-	free(lock);
 	return status;
 }

@@ -198,10 +198,12 @@ finish_checkout(struct ks_gitdb *db, const struct ks_git_head *head,
 		return KS_OK;
 	status = ks_gitdb_commit(db, commit, &found, err);
 	if (status == KS_OK)
-		status = ks_git_checkout(db, &found.parent, commit, err);
-	if (status == KS_OK)
-		status = write_intent(db, commit, false, err);
-	return status;
+		status = ks_git_index_lock(db, commit, err);
+	if (status != KS_OK)
+		return status;
+	status = ks_git_checkout(db, &found.parent, commit, err);
+	ks_git_index_unlock(db);
+	return status == KS_OK ? write_intent(db, commit, false, err) : status;
 }
 
 /* What a dead writer left; the caller holds the store's lock. */
@@ -455,18 +457,26 @@ move_branch(struct ks_git_writer *writer, struct ks_error *err)
 	return status;
 }
 
+/* git's index is locked before the branch moves, so that another program's
+ * lock there refuses the change whole. */
 static enum ks_status
-update_worktree(struct ks_git_writer *writer, struct ks_error *err)
+move_branch_and_files(struct ks_git_writer *writer, struct ks_error *err)
 {
-	enum ks_status status = ks_git_checkout(writer->db,
-		&writer->head.commit, &writer->commit, err);
+	struct ks_gitdb *db = writer->db;
 	char hex[KS_OID_HEX + 1];
+	enum ks_status status = ks_git_index_lock(db, &writer->commit, err);
 
-	if (status == KS_OK)
-		return write_intent(writer->db, &writer->commit, false, err);
-	(void)ks_context(err, "commit %.12s is published, but the work tree "
-		"does not show it yet", ks_oid_print(&writer->commit, hex));
-	return status;
+	if (status != KS_OK)
+		return status;
+	status = move_branch(writer, err);
+	if (status == KS_OK && (status = ks_git_checkout(db,
+		&writer->head.commit, &writer->commit, err)) != KS_OK)
+		(void)ks_context(err, "commit %.12s is published, but the "
+			"work tree does not show it yet",
+			ks_oid_print(&writer->commit, hex));
+	ks_git_index_unlock(db);
+	return status == KS_OK ?
+		write_intent(db, &writer->commit, false, err) : status;
 }
 
 enum ks_status
@@ -480,11 +490,10 @@ ks_gitdb_publish(struct ks_git_writer *writer, struct ks_error *err)
 			"there is no finished transaction to publish");
 	status = write_intent(db, &writer->commit, db->worktree != NULL, err);
 	if (status == KS_OK)
-		status = move_branch(writer, err);
+		status = db->worktree == NULL ? move_branch(writer, err) :
+			move_branch_and_files(writer, err);
 	if (writer->published)
 		ks_git_pack_release(writer->pack);
-	if (status == KS_OK && db->worktree != NULL)
-		status = update_worktree(writer, err);
 	return status;
 }
 

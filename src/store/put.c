@@ -60,7 +60,7 @@ take_provenance(void *arg, const struct ks_id *digest,
 	char text[KS_ID_TEXT + 1];
 	uint32_t item = ks_collection_find(&put->all, digest);
 
-	if (item == KS_NO_ITEM || !put->all.items[item].present)
+	if (item == KS_NO_ITEM || !put->all.items[item].listed)
 		return ks_fail(err, KS_INVALID,
 			"%s is not in the input", ks_id_print(digest, text));
 	return ks_collection_overlay(&put->all, digest, provenance, err);

@@ -52,7 +52,9 @@ read_store_json(struct ks_store *store, struct ks_error *err)
 
 	if (status == KS_NOT_FOUND) {
 		ks_buf_release(&text);
-		return ks_fail(err, KS_NOT_FOUND,
+		/* A partial clone may well be one, and lack the file. */
+		return ks_gitdb_promisor(store->db) != NULL ? status :
+			ks_fail(err, status,
 			"%s is not a kistore store: no " KS_PATH_STORE
 			" in it (kistore init makes one)",
 			ks_gitdb_directory(store->db));

@@ -291,6 +291,31 @@ by_path(const void *a, const void *b)
 		((const struct ks_git_change *)b)->path);
 }
 
+/* In a work tree, nothing of somebody else may stand where this puts a file
+ * (store-layout.md G15). */
+static enum ks_status
+check_places(struct ks_writing *writing, struct ks_error *err)
+{
+	const char **paths;
+	const char *path = (const char *)writing->paths.data;
+	size_t i;
+	enum ks_status status;
+
+	if (ks_gitdb_worktree(writing->store->db) == NULL)
+		return KS_OK;
+	paths = calloc(writing->changes, sizeof(*paths));
+	if (paths == NULL)
+		return ks_fail_nomem(err);
+	for (i = 0; i < writing->changes; i++) {
+		paths[i] = path;
+		path += strlen(path) + 1;
+	}
+	status = ks_gitdb_check_clean(writing->store->db,
+		&writing->store->head, paths, writing->changes, err);
+	free(paths);
+	return status;
+}
+
 /* The tree with all changes. */
 static enum ks_status
 write_tree(struct ks_writing *writing, struct ks_oid *tree,
@@ -353,7 +378,9 @@ ks_writing_commit(struct ks_writing *writing, const char *message,
 			ks_replay_tree(writing->replay)->size, err);
 	if (status != KS_OK || writing->writer == NULL || writing->changes == 0)
 		return status;
-	status = write_tree(writing, &tree, err);
+	status = check_places(writing, err);
+	if (status == KS_OK)
+		status = write_tree(writing, &tree, err);
 	if (status == KS_OK)
 		status = ks_gitdb_finish(writing->writer, &tree,
 			&writing->store->head, message, writing->seconds,

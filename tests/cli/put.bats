@@ -188,7 +188,7 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 	expect 4 kistore put --source empty "$SEEDS/project.json"
 	err_is "kistore: empty: is empty"
 	expect 4 kistore put --provenance empty "$SEEDS/project.json"
-	expect 3 kistore put --source nofile "$SEEDS/project.json"
+	expect 5 kistore put --source nofile "$SEEDS/project.json"
 	silent_out
 }
 
@@ -231,12 +231,13 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 @test "an interrupted put changes nothing and ends by the signal" {
 	before=$(commit_id)
 	mkfifo input
-	env --default-signal=INT "$KISTORE" put input >out 2>err &
+	sleep 30 >input &
+	writer=$!
+	env --default-signal=INT timeout -s KILL 20 \
+		"$KISTORE" put - <input >out 2>err &
 	pid=$!
-	exec 7>input
-	kill -INT "$pid"
-	project one >&7
-	exec 7>&-
+	sleep 0.5
+	kill -INT "$(pgrep -P "$pid" -f put)"
 	status=0
 	wait "$pid" || status=$?
 	[ "$status" -eq 130 ]

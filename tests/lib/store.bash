@@ -41,7 +41,9 @@ replace() {
 }
 
 remove() {
-	commit_index --force-remove "$1"
+	commit_index --index-info <<-END
+	0 $(printf '%040d' 0)	$1
+	END
 }
 
 commit_index() {
