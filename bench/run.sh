@@ -153,6 +153,7 @@ report() {
 	Input: $input; $count distinct manifests
 	($objects objects when put as lines). Medians of $runs runs after one to warm
 	up; processor is user and system time, of all threads; peak is resident memory.
+	\`bench/README.md\` says more.
 
 	$(bench_machine)
 

@@ -123,8 +123,9 @@ load(struct ks_dictionaries *all, struct ks_dictionary_file *file,
 			"id inside the dictionary is not the one in its name");
 	}
 	ks_buf_release(&bytes);
-	return status == KS_OK ? KS_OK : ks_context(err,
-		KS_PATH_DICTIONARIES "/%s", file->name);
+	if (status != KS_OK)
+		(void)ks_context(err, KS_PATH_DICTIONARIES "/%s", file->name);
+	return status;
 }
 
 enum ks_status

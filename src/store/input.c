@@ -362,13 +362,18 @@ read_some(struct ks_input *input, struct ks_buf *out, bool *end,
 	struct ks_error *err)
 {
 	uint8_t *at = ks_buf_reserve(out, READ_STEP);
-	ssize_t n;
+	ssize_t n = -1;
+	enum ks_status status = at == NULL ? ks_fail_nomem(err) : KS_OK;
 
-	if (at == NULL)
-		return ks_fail_nomem(err);
-	do
+	/* A signal may have asked for the end while a pipe kept us waiting. */
+	while (status == KS_OK) {
 		n = read(input->fd, at, READ_STEP);
-	while (n < 0 && errno == EINTR);
+		if (n >= 0 || errno != EINTR)
+			break;
+		status = ks_watch_check(input->watch, err);
+	}
+	if (status != KS_OK)
+		return status;
 	if (n < 0)
 		return unreadable(err, input->file->name);
 	out->len += (size_t)n;

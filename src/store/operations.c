@@ -63,7 +63,9 @@ canonical_object(struct ks_store *store, const char *what,
 		ks_json_count(ks_buf_span(out)) == 0))
 		status = ks_fail(err, KS_INVALID,
 			"must be an object that is not empty");
-	return status == KS_OK ? KS_OK : ks_context(err, "%s", what);
+	if (status != KS_OK)
+		(void)ks_context(err, "%s", what);
+	return status;
 }
 
 static bool

@@ -19,7 +19,7 @@ project() {
 	expect 0 kistore put "$SEEDS"/{project,operation}.json
 	out_is "$PROJECT kernelindex.dev/v1alpha1/SoftwareProject new
 $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
-	err_is "kistore: added 2 entries; the log has 3"
+	tail -n 1 "$ERR" | grep -qx 'kistore: added 2 entries; the log has 3'
 }
 
 @test "the log of a put is determined to the byte" {
@@ -62,7 +62,8 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 }
 
 @test "- is standard input" {
-	project one | expect 0 kistore put -
+	project one >one.json
+	expect 0 kistore put - <one.json
 	[ "$(wc -l <"$OUT")" -eq 1 ]
 	expect 2 kistore put - -
 	err_is "kistore: standard input (-) can be given only once"
@@ -92,7 +93,7 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 	before=$(commit_id)
 	expect 0 kistore put --dry-run "$SEEDS"/*.json
 	[ "$(grep -c ' new$' "$OUT")" -eq 7 ]
-	err_is "kistore: dry run, nothing written: would add 7 entries; the log would have 8"
+	tail -n 1 "$ERR" | grep -qx 'kistore: dry run, nothing written: would add 7 entries; the log would have 8'
 	[ "$(commit_id)" = "$before" ]
 }
 
@@ -148,13 +149,13 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 	[ "$(wc -l <"$OUT")" -eq 1 ]
 }
 
-@test "many warnings are cut short unless -v is given" {
+@test "warnings of one sort are told once, and one by one with -v" {
 	for i in $(seq 30); do
 		project "p$i" | sed 's/"spec":{/&"colour":1,/'
 	done >odd.jsonl
 	expect 0 kistore put --dry-run odd.jsonl
-	[ "$(grep -c 'spec.colour' "$ERR")" -eq 20 ]
-	err_has "10 more notes like these"
+	[ "$(grep -c 'spec.colour' "$ERR")" -eq 1 ]
+	err_has "(and 29 more records like this)"
 	expect 0 kistore put -v --dry-run odd.jsonl
 	[ "$(grep -c 'spec.colour' "$ERR")" -eq 30 ]
 }

@@ -1568,6 +1568,26 @@ nothing_is_written_through_a_symbolic_link(void **state)
 }
 
 static void
+a_foreign_index_lock_refuses_the_change_whole(void **state)
+{
+	struct ks_gitdb *db = create("r", true);
+	struct ks_error err = KS_ERROR_INIT;
+
+	(void)state;
+	put(db, first_edits);
+	assert_int_equal(sh(": > r/.git/index.lock"), 0);
+	assert_int_equal(put_status(db, second_edits, &err), KS_BUSY);
+	assert_non_null(strstr(err.message, "r/.git/index.lock"));
+	assert_reads(db, "log/000/000.jsonl", "one\n");
+	assert_string_equal(output("cd r; cat log/000/000.jsonl; "
+		"find . -name '*.lock' | sort; ls .git/objects/pack/*.keep "
+		"2>/dev/null; rm .git/index.lock; git status --porcelain"),
+		"one\n./.git/index.lock\n./.git/kistore.lock");
+	put(db, second_edits);
+	ks_gitdb_close(db);
+}
+
+static void
 an_unfinished_checkout_is_finished_by_the_next_writer(void **state)
 {
 	struct ks_gitdb *db = create("r", true);
@@ -1576,14 +1596,14 @@ an_unfinished_checkout_is_finished_by_the_next_writer(void **state)
 
 	(void)state;
 	put(db, first_edits);
-	assert_int_equal(sh(": > r/.git/index.lock"), 0);
-	assert_int_equal(put_status(db, second_edits, &err), KS_BUSY);
-	assert_non_null(strstr(err.message, "index.lock"));
-	assert_reads(db, "log/000/000.jsonl", "one\ntwo\n");
+	put(db, second_edits);
+	/* As if the second writer had died when the branch had moved, but
+	 * somebody made one of the files since. */
+	assert_int_equal(sh("cd r; git read-tree HEAD~1; "
+		"git checkout-index -a -f; rm -r objects/d; "
+		"echo mine > objects/c/32/53.zst; "
+		"echo $(git rev-parse HEAD) checkout > .git/kistore.lock"), 0);
 	assert_string_equal(output("cat r/log/000/000.jsonl"), "one");
-	/* Somebody touches one of the files in between. */
-	assert_int_equal(sh("rm r/.git/index.lock; "
-		"echo mine > r/objects/c/32/53.zst 2>/dev/null"), 0);
 	assert_int_equal(ks_gitdb_begin(&writer, db, 1, &err), KS_OK);
 	ks_gitdb_end(writer);
 	assert_string_equal(output("cat r/log/000/000.jsonl "
@@ -1591,6 +1611,7 @@ an_unfinished_checkout_is_finished_by_the_next_writer(void **state)
 		"one\ntwo\nframe threemine");
 	assert_string_equal(output("git -C r status --porcelain"),
 		" M objects/c/32/53.zst");
+	assert_int_equal(sh("grep -q checkout r/.git/kistore.lock"), 1);
 	ks_gitdb_close(db);
 }
 
@@ -1637,6 +1658,7 @@ main(void)
 		TEST(a_put_updates_index_and_work_tree_byte_for_byte),
 		TEST(somebody_elses_changes_in_the_work_tree_are_seen),
 		TEST(nothing_is_written_through_a_symbolic_link),
+		TEST(a_foreign_index_lock_refuses_the_change_whole),
 		TEST(an_unfinished_checkout_is_finished_by_the_next_writer),
 	};
 
