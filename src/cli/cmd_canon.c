@@ -23,6 +23,9 @@ ks_cmd_canon(struct ks_cli *cli, struct ks_error *err)
 	struct ks_buf canonical = KS_BUF_INIT;
 	enum ks_status status;
 
+	cli->examples = "  kistore canon run.json\n"
+		"  jq '{apiVersion, kind, spec}' run.json |"
+		" kistore canon - | sha256sum\n";
 	if (!ks_opt_parse(cli, NULL, 0, &status, err))
 		return status;
 	status = canonicalise(cli->operands[0], &text, &canonical, err);

@@ -37,6 +37,8 @@ ks_cmd_digest(struct ks_cli *cli, struct ks_error *err)
 	enum ks_status status;
 	size_t i;
 
+	cli->examples = "  kistore digest run.json\n"
+		"  kistore digest --json records.jsonl | jq -r .digest\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;
 	for (i = 0; i < cli->operand_count && status == KS_OK; i++)

@@ -226,7 +226,7 @@ verdict(const struct ks_verify_result *result)
 
 static enum ks_status
 run_verify(struct ks_cli *cli, struct ks_store *store,
-	struct ks_verify_options *options, struct ks_error *err)
+	const struct ks_verify_options *options, struct ks_error *err)
 {
 	struct run run = { .cli = cli };
 	struct ks_watch watch = {
@@ -235,11 +235,12 @@ run_verify(struct ks_cli *cli, struct ks_store *store,
 		.progress = keep_progress,
 		.note = pass_note
 	};
+	struct ks_verify_options watched = *options;
 	struct ks_verify_result result;
 	enum ks_status status;
 
-	options->watch = &watch;
-	status = ks_verify(store, options, cli->json ? print_finding_json :
+	watched.watch = &watch;
+	status = ks_verify(store, &watched, cli->json ? print_finding_json :
 		print_finding, &run, &result, err);
 	if (status == KS_CANCELLED)
 		return fail_interrupted(&run, err);

@@ -31,10 +31,10 @@ struct ks_opt_list {
 /* One option. Which of the four targets is set says what it takes. */
 struct ks_opt {
 	char letter;		/* 'o' for -o, or 0 */
+	bool required;
 	const char *name;	/* "dry-run" for --dry-run, or NULL */
 	const char *value;	/* "FILE" in usage; NULL for a flag */
 	const char *help;	/* a phrase: lower case, no full stop */
-	bool required;
 	bool *flag;
 	const char **text;
 	struct ks_opt_list *list;

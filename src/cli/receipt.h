@@ -12,7 +12,7 @@ struct ks_receipt *ks_receipt_new(void);
 void ks_receipt_free(struct ks_receipt *receipt);
 
 /* Take in one object: a ks_put_fn. */
-void ks_receipt_add(void *receipt, const struct ks_put_object *object);
+void ks_receipt_add(void *arg, const struct ks_put_object *object);
 
 /* A line an object, or beyond 100 a line a kind and one for all. */
 void ks_receipt_print(struct ks_receipt *receipt);

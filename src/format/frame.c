@@ -67,10 +67,11 @@ ks_frame_inspect(struct ks_span frame, uint64_t limit,
 	*info = (struct ks_frame_info){ 0 };
 	if (frame.len == 0)
 		return ks_fail(err, KS_CORRUPT, "empty file, not a zstd frame");
+	if (memcmp(frame.data, magic, frame.len < MAGIC_LEN ? frame.len :
+		MAGIC_LEN) != 0)
+		return ks_fail(err, KS_CORRUPT, "not a zstd frame");
 	if (frame.len < MAGIC_LEN + 2)
 		return ks_fail(err, KS_CORRUPT, "truncated zstd frame");
-	if (memcmp(frame.data, magic, MAGIC_LEN) != 0)
-		return ks_fail(err, KS_CORRUPT, "not a zstd frame");
 	if ((frame.data[MAGIC_LEN] & 0x18) != 0)
 		return ks_fail(err, KS_CORRUPT,
 			"zstd frame header has a reserved bit set");

@@ -441,6 +441,23 @@ note_replaced(struct composer *composer, struct ks_item *item)
 	item->replacing = !ks_id_equal(&item->replaces, &item->digest);
 }
 
+/* What the index does not know must not be in the tree either (store-layout.md,
+ * T12): a damaged index would publish it a second time, for ever. */
+static enum ks_status
+check_absent(struct composer *composer, const struct ks_item *item,
+	struct ks_error *err)
+{
+	char digest[KS_ID_TEXT + 1];
+
+	if (!ks_store_has(composer->writing->store, &item->digest))
+		return KS_OK;
+	ks_index_distrust(composer->writing->index);
+	return ks_fail(err, KS_CORRUPT, "%s is in the tree, but not in the log "
+		"or not in the index of it, which is built anew (try again; "
+		"kistore verify tells if the store is damaged)",
+		ks_id_print(&item->digest, digest));
+}
+
 static enum ks_status
 write_publish(struct composer *composer, struct ks_item *item,
 	struct ks_span missing, struct ks_error *err)
@@ -453,9 +470,11 @@ write_publish(struct composer *composer, struct ks_item *item,
 		.provenance = ks_buf_span(&composer->provenance)
 	};
 	uint32_t object;
-	enum ks_status status = ks_collection_get(composer->all,
-		item->metadata, &composer->metadata, &entry.metadata, err);
+	enum ks_status status = check_absent(composer, item, err);
 
+	if (status == KS_OK)
+		status = ks_collection_get(composer->all, item->metadata,
+			&composer->metadata, &entry.metadata, err);
 	note_replaced(composer, item);
 	if (status == KS_OK)
 		status = ks_writing_line(composer->writing, &entry, &object,

@@ -77,7 +77,7 @@ ks_dictionaries_free(struct ks_dictionaries *all)
 size_t
 ks_dictionaries_count(const struct ks_dictionaries *all)
 {
-	return all->count;
+	return all == NULL ? 0 : all->count;
 }
 
 const struct ks_dictionary_file *
@@ -91,7 +91,7 @@ find(const struct ks_dictionaries *all, uint32_t id)
 {
 	size_t i;
 
-	for (i = 0; i < all->count; i++)
+	for (i = 0; i < ks_dictionaries_count(all); i++)
 		if (all->files[i].id == id)
 			return &all->files[i];
 	return NULL;

@@ -26,6 +26,7 @@ enum ks_status ks_dictionaries_open(struct ks_dictionaries **out,
 	KS_CHECKED;
 void ks_dictionaries_free(struct ks_dictionaries *dictionaries);
 
+/* NULL counts as a set without any, here and in ks_dictionaries_loaded(). */
 size_t ks_dictionaries_count(const struct ks_dictionaries *dictionaries);
 const struct ks_dictionary_file *ks_dictionaries_at(
 	const struct ks_dictionaries *dictionaries, size_t index);

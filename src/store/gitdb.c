@@ -326,3 +326,47 @@ ks_gitdb_revision_at(struct ks_gitdb *db, const struct ks_oid *from,
 	}
 	return ks_fail(err, KS_NOT_FOUND, "no commit is that old");
 }
+
+/* 1, 0, or negative where it cannot be told. */
+static int
+leads_to(struct ks_gitdb *db, const git_reference *ref, const git_oid *commit)
+{
+	git_object *tip = NULL;
+	int rc = git_reference_peel(&tip, ref, GIT_OBJECT_COMMIT);
+
+	if (rc == 0 && git_oid_equal(git_object_id(tip), commit))
+		rc = 1;
+	else if (rc == 0)
+		rc = git_graph_descendant_of(db->repo, git_object_id(tip),
+			commit);
+	else if (rc == GIT_EPEEL)
+		rc = 0;	/* the tag of a tree or blob */
+	git_object_free(tip);
+	return rc;
+}
+
+bool
+ks_git_is_reached(struct ks_gitdb *db, const struct ks_oid *commit)
+{
+	git_oid wanted = ks_git_oid(commit);
+	git_reference_iterator *all = NULL;
+	git_reference *ref = NULL;
+	int found = 0;
+	int rc = git_repository_head(&ref, db->repo);
+
+	if (rc == GIT_EUNBORNBRANCH)
+		rc = 0;
+	if (rc == 0)
+		rc = git_reference_iterator_new(&all, db->repo);
+	while (rc == 0 && found == 0) {
+		if (ref != NULL)
+			found = leads_to(db, ref, &wanted);
+		git_reference_free(ref);
+		ref = NULL;
+		if (found == 0)
+			rc = git_reference_next(&ref, all);
+	}
+	git_reference_free(ref);
+	git_reference_iterator_free(all);
+	return found != 0 || rc != GIT_ITEROVER;
+}

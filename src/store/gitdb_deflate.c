@@ -1,6 +1,8 @@
 #include "store/gitdb_deflate.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define ZLIB_CONST	/* next_in points to const */
 #include <zlib.h>
@@ -39,6 +41,59 @@ ks_deflate_stored(struct ks_buf *out, struct ks_span head,
 	for (i = 0; i < sizeof(tail); i++)
 		tail[i] = (uint8_t)(sum >> (24 - 8 * i));
 	ks_buf_append(out, ks_span(tail, sizeof(tail)));
+}
+
+/* ---- a stream that others wrote ---------------------------------------- */
+
+#define CHECK_BYTES 16384
+
+/* Inflate what was read, and forget it. */
+static enum ks_status
+check_input(z_stream *z, int *rc, uint64_t limit, struct ks_error *err)
+{
+	uint8_t scratch[CHECK_BYTES];
+
+	do {
+		z->next_out = scratch;
+		z->avail_out = sizeof(scratch);
+		*rc = inflate(z, Z_NO_FLUSH);
+		if (z->total_out > limit)
+			return ks_fail(err, KS_CORRUPT, "gives more than the "
+				"%llu bytes allowed",
+				(unsigned long long)limit);
+	} while (*rc == Z_OK && (z->avail_in > 0 || z->avail_out == 0));
+	if (*rc == Z_MEM_ERROR)
+		return ks_fail_nomem(err);
+	if (*rc == Z_OK || *rc == Z_BUF_ERROR || *rc == Z_STREAM_END)
+		return KS_OK;
+	return ks_fail(err, KS_CORRUPT, "its zlib stream is damaged");
+}
+
+enum ks_status
+ks_inflate_check(int fd, uint64_t limit, struct ks_error *err)
+{
+	uint8_t in[CHECK_BYTES];
+	z_stream z = { .next_in = in };
+	int rc = inflateInit(&z);
+	enum ks_status status = rc == Z_OK ? KS_OK : ks_fail_nomem(err);
+
+	while (status == KS_OK && rc != Z_STREAM_END) {
+		ssize_t got = read(fd, in, sizeof(in));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			status = ks_fail_errno(err, "cannot read");
+		else if (got == 0)
+			status = ks_fail(err, KS_CORRUPT,
+				"its zlib stream is cut short");
+		z.next_in = in;
+		z.avail_in = got > 0 ? (uInt)got : 0;
+		if (status == KS_OK)
+			status = check_input(&z, &rc, limit, err);
+	}
+	(void)inflateEnd(&z);
+	return status;
 }
 
 /* ---- one object -------------------------------------------------------- */

@@ -16,6 +16,12 @@
 void ks_deflate_stored(struct ks_buf *out, struct ks_span head,
 	struct ks_span body);
 
+/* Whether what is left to read of `fd` is one sound zlib stream: KS_CORRUPT
+ * when it is damaged, cut short, or gives more than `limit` bytes. What may
+ * follow it is not looked at. */
+enum ks_status ks_inflate_check(int fd, uint64_t limit, struct ks_error *err)
+	KS_CHECKED;
+
 /* Compressors, made on first use and used again. One per thread. */
 struct ks_deflater;
 enum ks_status ks_deflater_new(struct ks_deflater **out, struct ks_error *err)

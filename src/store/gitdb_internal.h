@@ -5,6 +5,7 @@
  *	gitdb_create.c		a new repository
  *	gitdb.c			ids, errors, modes, HEAD, revisions, commits
  *	gitdb_read.c		objects, trees, paths
+ *	gitdb_loose.c		keeping libgit2 from bad loose objects
  *	gitdb_pack.c		new objects, from memory to objects/
  *	gitdb_tree.c		a tree under changes
  *	gitdb_write.c		the transaction: leftovers, commit, branch
@@ -63,6 +64,11 @@ void ks_git_share(const struct ks_gitdb *db, const char *path);
 enum ks_status ks_git_mkdir(const struct ks_gitdb *db, const char *path,
 	struct ks_error *err) KS_CHECKED;
 
+/* Keep libgit2 from loose objects that it would not come back from, or would
+ * follow a link to (gitdb_loose.c). */
+enum ks_status ks_git_guard_loose(struct ks_gitdb *db, struct ks_error *err)
+	KS_CHECKED;
+
 /* Read an object of `type`; the caller frees it with git_odb_object_free(). */
 enum ks_status ks_git_object(struct ks_gitdb *db, const struct ks_oid *oid,
 	git_object_t type, git_odb_object **out, struct ks_error *err)
@@ -109,12 +115,15 @@ void ks_git_pack_release(struct ks_git_pack *pack);
 /* What was placed and not released is removed. */
 void ks_git_pack_free(struct ks_git_pack *pack);
 /* What a dead writer left in objects/, under the store's lock. */
-void ks_git_pack_sweep(const struct ks_gitdb *db);
+void ks_git_pack_sweep(struct ks_gitdb *db);
 
 /* The tree that `base` becomes under changes (see ks_gitdb_tree()). */
 enum ks_status ks_git_tree_merge(struct ks_gitdb *db, struct ks_git_pack *pack,
 	const struct ks_oid *base, const struct ks_git_change *changes,
 	size_t count, struct ks_oid *tree, struct ks_error *err) KS_CHECKED;
+
+/* Whether any reference leads to a commit; true where that cannot be told. */
+bool ks_git_is_reached(struct ks_gitdb *db, const struct ks_oid *commit);
 
 /*
  * Lock files as git makes them, PATH.lock. Ours appear complete and hold the

@@ -215,6 +215,8 @@ ks_git_wrap(struct ks_gitdb **out, git_repository *repo, struct ks_error *err)
 	rc = status == KS_OK ? git_repository_odb(&db->odb, repo) : 0;
 	if (rc < 0)
 		status = ks_git_fail(err, rc, KS_CORRUPT, "%s", db->objects);
+	if (status == KS_OK)
+		status = ks_git_guard_loose(db, err);
 	if (status != KS_OK) {
 		ks_gitdb_close(db);
 		return status;

@@ -622,42 +622,76 @@ ks_git_pack_free(struct ks_git_pack *pack)
 
 /* Call `visit` with the path of each file in a directory. */
 static void
-each_file(const char *directory, void visit(const char *path,
-	const char *name))
+each_file(struct ks_gitdb *db, const char *directory,
+	void visit(struct ks_gitdb *db, const char *path, const char *name))
 {
 	DIR *dir = opendir(directory);
 	struct ks_buf path = KS_BUF_INIT;
 	const struct dirent *entry;
 
 	while (dir != NULL && (entry = readdir(dir)) != NULL)
-		visit(with(&path, directory, entry->d_name), entry->d_name);
+		visit(db, with(&path, directory, entry->d_name),
+			entry->d_name);
 	if (dir != NULL)
 		(void)closedir(dir);
 	ks_buf_release(&path);
 }
 
 static void
-sweep_private(const char *path, const char *name)
+sweep_private(struct ks_gitdb *db, const char *path, const char *name)
 {
+	(void)db;
 	if (strncmp(name, KS_GIT_PRIVATE, strlen(KS_GIT_PRIVATE)) != 0)
 		return;
 	remove_directory(path);
 	(void)unlink(path);
 }
 
+/* Whether that is a .keep of kistore; it names the commit in the pack. */
 static bool
-is_our_keep(const char *path, const char *name)
+is_our_keep(const char *path, const char *name, struct ks_oid *commit)
 {
 	size_t len = strlen(name);
 	struct ks_buf text = KS_BUF_INIT;
+	const char *note;
 	bool ours;
 
+	memset(commit, 0, sizeof(*commit));
 	if (len < 5 || strcmp(name + len - 5, ".keep") != 0)
 		return false;
 	ours = ks_file_read_at(KS_FILE_CWD, path, 256, &text, NULL) == KS_OK &&
 		strncmp(ks_buf_cstr(&text), KEEP_NOTE, strlen(KEEP_NOTE)) == 0;
+	if (ours && text.len == strlen(KEEP_NOTE) + KS_OID_HEX + 1) {
+		note = ks_buf_cstr(&text) + strlen(KEEP_NOTE);
+		text.data[text.len - 1] = '\0';
+		if (!ks_oid_parse(commit, note))
+			memset(commit, 0, sizeof(*commit));
+	}
 	ks_buf_release(&text);
 	return ours;
+}
+
+/* A writer died with its pack in place, or half of it. If the branch never
+ * moved, nothing leads there, and git would keep the pack for weeks or, without
+ * an .idx, for ever. */
+static void
+sweep_kept(struct ks_gitdb *db, const char *keep, const struct ks_oid *commit)
+{
+	struct ks_buf stem = KS_BUF_INIT;
+	struct ks_buf path = KS_BUF_INIT;
+
+	ks_buf_append(&stem, ks_span(keep, strlen(keep) - strlen(".keep")));
+	if (access(with(&path, ks_buf_cstr(&stem), ".idx"), F_OK) == 0) {
+		if (!ks_oid_is_zero(commit) && !ks_git_is_reached(db, commit)) {
+			(void)unlink(ks_buf_cstr(&path));
+			(void)unlink(with(&path, ks_buf_cstr(&stem), ".pack"));
+		}
+	} else if (errno == ENOENT) {
+		(void)unlink(with(&path, ks_buf_cstr(&stem), ".pack"));
+	}
+	(void)unlink(keep);
+	ks_buf_release(&stem);
+	ks_buf_release(&path);
 }
 
 static bool
@@ -671,18 +705,22 @@ is_stale_temporary(const char *path, const char *name)
 }
 
 static void
-sweep_pack(const char *path, const char *name)
+sweep_pack(struct ks_gitdb *db, const char *path, const char *name)
 {
-	if (is_our_keep(path, name) || is_stale_temporary(path, name))
+	struct ks_oid commit;
+
+	if (is_our_keep(path, name, &commit))
+		sweep_kept(db, path, &commit);
+	else if (is_stale_temporary(path, name))
 		(void)unlink(path);
 }
 
 void
-ks_git_pack_sweep(const struct ks_gitdb *db)
+ks_git_pack_sweep(struct ks_gitdb *db)
 {
 	struct ks_buf path = KS_BUF_INIT;
 
-	each_file(db->objects, sweep_private);
-	each_file(with(&path, db->objects, "pack/"), sweep_pack);
+	each_file(db, db->objects, sweep_private);
+	each_file(db, with(&path, db->objects, "pack/"), sweep_pack);
 	ks_buf_release(&path);
 }

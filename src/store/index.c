@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -118,22 +119,48 @@ struct ks_index {
 	bool in_transaction;
 	bool in_memory;
 	struct ks_error failure;	/* sticky: the first SQLite error */
+	bool damaged;		/* … was that the file is no good index */
+	struct ks_buf path;	/* of the file */
 	char kind[sizeof(((struct ks_index_row *)NULL)->kind)];
 				/* what the loader handed out */
 };
 
 /* ---- SQLite ------------------------------------------------------------ */
 
+/* Whether SQLite's last error means that the file is no good index. */
+static bool
+is_damage(const struct ks_index *index)
+{
+	/* Without what makes the code an extended one. */
+	int code = index->db == NULL ? SQLITE_OK :
+		sqlite3_errcode(index->db) & 0xff;
+
+	return code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
+		code == SQLITE_ERROR || code == SQLITE_MISMATCH ||
+		code == SQLITE_CONSTRAINT;
+}
+
 static enum ks_status
 db_failed(struct ks_index *index, struct ks_error *err)
 {
-	if (index->failure.status == KS_OK)
-		(void)ks_fail(&index->failure, KS_IO, KS_INDEX_NAME ": %s",
+	if (index->failure.status == KS_OK) {
+		index->damaged = is_damage(index);
+		(void)ks_fail(&index->failure, KS_IO, KS_INDEX_NAME ": %s%s",
 			index->db == NULL ? "out of memory" :
-			sqlite3_errmsg(index->db));
+			sqlite3_errmsg(index->db), index->damaged ?
+			" (the next command builds it anew)" : "");
+	}
 	if (err != NULL)
 		*err = index->failure;
 	return KS_IO;
+}
+
+/* Forget a failure: what caused it is gone. */
+static void
+forgive(struct ks_index *index)
+{
+	index->failure.status = KS_OK;
+	index->damaged = false;
 }
 
 static enum ks_status
@@ -719,6 +746,18 @@ foresee_line(void *arg, uint64_t line, struct ks_span text,
 	return ks_replay_foresee(follower->replay, line, &entry, err);
 }
 
+/* A fault that only the end of the log shows. */
+static void
+note_end(void *arg, uint64_t line, const char *message)
+{
+	const struct follower *follower = arg;
+	struct ks_index_log *log = &follower->index->log;
+
+	(void)message;
+	if (log->first_problem == KS_NO_LINE || line < log->first_problem)
+		log->first_problem = line;
+}
+
 /* Bring the tables from index->log to the end of the log in `tree`. */
 static enum ks_status
 follow(struct follower *follower, struct ks_gitdb *db,
@@ -735,6 +774,8 @@ follow(struct follower *follower, struct ks_gitdb *db,
 			err);
 	if (status != KS_OK)
 		return status;
+	if (from == 0)
+		ks_replay_end(follower->replay, note_end, follower);
 	index->log.tree = *ks_replay_tree(follower->replay);
 	memcpy(index->log.time, ks_replay_time(follower->replay),
 		sizeof(index->log.time));
@@ -910,7 +951,9 @@ extends(struct ks_index *index, struct ks_gitdb *db,
 {
 	struct ks_git_commit old;
 
-	return ks_gitdb_commit(db, &index->commit, &old, NULL) == KS_OK &&
+	/* That a log was empty is a fault that ends with its first line. */
+	return index->log.tree.size > 0 &&
+		ks_gitdb_commit(db, &index->commit, &old, NULL) == KS_OK &&
 		log_extends(db, &old.tree, tree, index->log.tree.size);
 }
 
@@ -928,6 +971,19 @@ connect(struct ks_index *index, const char *path, int flags,
 	return run(index, "PRAGMA cache_size = -32768", err);
 }
 
+/* Whether a file is an index that can be asked. */
+static bool
+is_index(struct ks_index *index)
+{
+	return read_binding(index) && statement(index, GET_OBJECT) != NULL;
+}
+
+static bool
+is_current(struct ks_index *index, const struct ks_oid *commit)
+{
+	return is_index(index) && ks_oid_equal(&index->commit, commit);
+}
+
 static void
 disconnect(struct ks_index *index)
 {
@@ -935,7 +991,7 @@ disconnect(struct ks_index *index)
 	(void)sqlite3_close(index->db);
 	index->db = NULL;
 	index->in_transaction = false;
-	index->failure.status = KS_OK;
+	forgive(index);
 }
 
 static enum ks_status
@@ -956,16 +1012,17 @@ open_memory(struct ks_index *index, struct ks_gitdb *db,
 	return end(index, status, err);
 }
 
-/* A file that cannot be written is read as it is, without its WAL: if that
- * makes it stale, an index in memory takes its place. */
+/* A file that cannot be written is read as it is: if that makes it stale, an
+ * index in memory takes its place. */
 static enum ks_status
-open_read_only(struct ks_index *index, const char *path,
+open_read_only(struct ks_index *index, const char *path, const char *how,
 	const struct ks_oid *commit, struct ks_error *err)
 {
 	struct ks_buf uri = KS_BUF_INIT;
 	enum ks_status status;
 	const char *p;
 
+	disconnect(index);
 	ks_buf_text(&uri, "file:");
 	for (p = path; *p != '\0'; p++) {
 		if (*p == '%' || *p == '?' || *p == '#')
@@ -973,23 +1030,42 @@ open_read_only(struct ks_index *index, const char *path,
 		else
 			ks_buf_byte(&uri, (uint8_t)*p);
 	}
-	ks_buf_text(&uri, "?mode=ro&immutable=1");
+	ks_buf_text(&uri, how);
 	status = connect(index, ks_buf_cstr(&uri), SQLITE_OPEN_READONLY |
 		SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, err);
 	ks_buf_release(&uri);
-	if (status == KS_OK && (!read_binding(index) ||
-		!ks_oid_equal(&index->commit, commit)))
-		status = KS_NOT_FOUND;
-	return status;
+	if (status == KS_OK)
+		status = begin(index, "BEGIN", err);
+	return status == KS_OK && !is_current(index, commit) ? KS_NOT_FOUND :
+		status;
 }
 
-/* After a build, empty the WAL into the file, whoever reads it next. */
+/* Whether the WAL beside a file has anything in it: then the file alone may
+ * be torn. */
+static bool
+has_wal(const char *path)
+{
+	struct ks_buf name = KS_BUF_INIT;
+	struct stat st;
+	bool has;
+
+	ks_buf_printf(&name, "%s-wal", path);
+	has = stat(ks_buf_cstr(&name), &st) == 0 ? st.st_size > 0 :
+		errno != ENOENT;
+	ks_buf_release(&name);
+	return has;
+}
+
+/* After a build, empty the WAL into the file, whoever reads it next. What
+ * another process still reads stays; nobody waits for that. */
 static enum ks_status
 move_into_file(struct ks_index *index, struct ks_error *err)
 {
-	enum ks_status status = begin(index, "PRAGMA wal_checkpoint(TRUNCATE)",
-		err);
+	enum ks_status status;
 
+	(void)sqlite3_busy_timeout(index->db, 0);
+	status = begin(index, "PRAGMA wal_checkpoint(TRUNCATE)", err);
+	(void)sqlite3_busy_timeout(index->db, BUSY_MS);
 	index->in_transaction = false;
 	return status == KS_OK ? begin(index, "BEGIN", err) : status;
 }
@@ -1004,21 +1080,20 @@ refresh_file(struct ks_index *index, struct ks_gitdb *db,
 	bool met = true;
 	enum ks_status status = begin(index, "BEGIN", err);
 
-	if (status == KS_OK && read_binding(index) &&
-		ks_oid_equal(&index->commit, commit))
+	if (status == KS_OK && is_current(index, commit))
 		return KS_OK;	/* the read transaction stays: one view */
-	index->failure.status = KS_OK;	/* there may be no tables yet */
+	forgive(index);		/* there may be no tables yet */
 	status = begin(index, "BEGIN IMMEDIATE", err);
 	if (status != KS_OK)
 		return status;
-	if (read_binding(index) && ks_oid_equal(&index->commit, commit))
+	if (is_current(index, commit))
 		return end(index, KS_OK, err);
-	index->failure.status = KS_OK;
-	if (read_binding(index) && extends(index, db, tree))
+	forgive(index);
+	if (is_index(index) && extends(index, db, tree))
 		status = update(index, db, commit, tree, false, &met, watch,
 			err);
 	if (met && (status == KS_OK || status == KS_CANCELLED)) {
-		index->failure.status = KS_OK;
+		forgive(index);
 		status = rebuild(index, db, commit, tree, watch, err);
 		built = true;
 	}
@@ -1050,17 +1125,6 @@ open_file(struct ks_index *index, const char *path, struct ks_gitdb *db,
 	return status;
 }
 
-static bool
-is_damage(const struct ks_index *index)
-{
-	int code = index->db == NULL ? SQLITE_OK :
-		sqlite3_errcode(index->db);
-
-	return code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
-		code == SQLITE_ERROR || code == SQLITE_MISMATCH ||
-		code == SQLITE_CONSTRAINT;
-}
-
 static void
 remove_file(const char *path)
 {
@@ -1088,7 +1152,10 @@ open_somewhere(struct ks_index *index, const char *path, struct ks_gitdb *db,
 		return open_memory(index, db, commit, tree, watch, err);
 	if (access(ks_gitdb_directory(db), W_OK) != 0 ||
 		(access(path, W_OK) != 0 && errno != ENOENT)) {
-		status = open_read_only(index, path, commit, err);
+		status = open_read_only(index, path, "?mode=ro", commit, err);
+		if (status != KS_OK && !has_wal(path))
+			status = open_read_only(index, path,
+				"?mode=ro&immutable=1", commit, err);
 		return status == KS_OK ? KS_OK :
 			open_memory(index, db, commit, tree, watch, err);
 	}
@@ -1100,7 +1167,7 @@ open_somewhere(struct ks_index *index, const char *path, struct ks_gitdb *db,
 		if (status == KS_OK || status == KS_CANCELLED ||
 			status == KS_NOMEM || status == KS_CORRUPT)
 			return status;
-		damaged = is_damage(index);
+		damaged = index->damaged;
 		disconnect(index);
 		if (!damaged)
 			break;
@@ -1117,16 +1184,17 @@ ks_index_open(struct ks_index **out, struct ks_gitdb *db,
 	const struct ks_watch *watch, struct ks_error *err)
 {
 	struct ks_index *index = calloc(1, sizeof(*index));
-	struct ks_buf path = KS_BUF_INIT;
 	enum ks_status status;
 
 	*out = NULL;
 	if (index == NULL)
 		return ks_fail_nomem(err);
-	ks_buf_printf(&path, "%s" KS_INDEX_NAME, ks_gitdb_directory(db));
-	status = open_somewhere(index, ks_buf_cstr(&path), db, commit, tree,
-		fixed, watch, err);
-	ks_buf_release(&path);
+	ks_buf_printf(&index->path, "%s" KS_INDEX_NAME,
+		ks_gitdb_directory(db));
+	status = ks_buf_check(&index->path, err);
+	if (status == KS_OK)
+		status = open_somewhere(index, ks_buf_cstr(&index->path), db,
+			commit, tree, fixed, watch, err);
 	if (status != KS_OK) {
 		ks_index_close(index);
 		return status;
@@ -1138,10 +1206,22 @@ ks_index_open(struct ks_index **out, struct ks_gitdb *db,
 void
 ks_index_close(struct ks_index *index)
 {
+	bool damaged;
+
 	if (index == NULL)
 		return;
+	damaged = index->damaged && !index->in_memory;
 	disconnect(index);
+	if (damaged)
+		remove_file(ks_buf_cstr(&index->path));
+	ks_buf_release(&index->path);
 	free(index);
+}
+
+void
+ks_index_distrust(struct ks_index *index)
+{
+	index->damaged = true;
 }
 
 enum ks_status

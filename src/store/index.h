@@ -37,6 +37,10 @@ enum ks_status ks_index_catch_up(struct ks_index *index, struct ks_gitdb *db,
 enum ks_status ks_index_check(const struct ks_index *index,
 	struct ks_error *err) KS_CHECKED;
 
+/* Something else shows that the index is wrong: its file will be removed when
+ * it is closed, so that the next one is built anew. */
+void ks_index_distrust(struct ks_index *index);
+
 /* What the whole log says. */
 struct ks_index_log {
 	struct ks_merkle tree;

@@ -234,6 +234,7 @@ compare_missing(struct referring *referring, struct ks_span missing)
 	}
 }
 
+/* `record` is NULL for raw bytes, which refer to nothing. */
 static void
 check_references(struct ks_replay *replay, const struct ks_record *record,
 	const struct ks_id *digest, uint32_t object,
@@ -249,12 +250,12 @@ check_references(struct ks_replay *replay, const struct ks_record *record,
 	/* A redacted publish line says nothing of what it left open. */
 	if (referring.state->redacted)
 		return;
-	if (record->kind != NULL)
+	if (record != NULL && record->kind != NULL)
 		(void)ks_kind_references(record->kind, record->spec,
 			check_reference, &referring);
 	add_array(&referring, ks_replay_open_provenance(replay, object));
 	/* Of an unknown kind only the provenance is known to refer. */
-	if (referring.overflow || (record->kind == NULL &&
+	if (referring.overflow || (record != NULL && record->kind == NULL &&
 		ks_replay_missing(replay, object).len > 0))
 		return;
 	compare_missing(&referring, ks_replay_missing(replay, object));
@@ -312,12 +313,28 @@ check_kind(struct ks_checker *checker, struct ks_span logged,
 	ks_buf_release(&kind);
 }
 
+/* What the frame and the tables say against a record. */
 static void
-check_record(struct ks_checker *checker, struct ks_replay *replay,
-	const struct ks_id *digest, uint32_t object,
-	struct ks_check_findings *findings)
+check_record(const struct ks_record *record, struct ks_span frame,
+	const struct ks_id *digest, struct ks_check_findings *findings)
 {
 	struct noting noting = { findings, digest };
+	struct ks_frame_info info;
+	struct ks_error err = KS_ERROR_INIT;
+
+	/* F4: it was unpacked within the wider limits of raw bytes. */
+	if (ks_frame_inspect(frame, KS_LIMIT_RECORD, &info, &err) != KS_OK)
+		add_text(findings, KS_SEVERITY_DAMAGE, digest, err.message);
+	if (record->kind != NULL)
+		(void)ks_kind_check_spec(record->kind, record->spec, note,
+			&noting);
+}
+
+static void
+check_body(struct ks_checker *checker, struct ks_replay *replay,
+	const struct ks_id *digest, uint32_t object, struct ks_span frame,
+	struct ks_check_findings *findings)
+{
 	struct ks_record record;
 	struct ks_span logged = ks_replay_kind(replay,
 		ks_replay_object(replay, object)->kind);
@@ -328,12 +345,10 @@ check_record(struct ks_checker *checker, struct ks_replay *replay,
 	if (logged.len > 0)
 		check_kind(checker, logged, &record, is_record, digest,
 			findings);
-	if (!is_record)
-		return;
-	if (record.kind != NULL)
-		(void)ks_kind_check_spec(record.kind, record.spec, note,
-			&noting);
-	check_references(replay, &record, digest, object, findings);
+	if (is_record)
+		check_record(&record, frame, digest, findings);
+	check_references(replay, is_record ? &record : NULL, digest, object,
+		findings);
 }
 
 /* Unpack and hash; false when the body could not be had. */
@@ -389,5 +404,5 @@ ks_check_object(struct ks_checker *checker, struct ks_replay *replay,
 		return;
 	}
 	if (object != KS_NO_OBJECT)
-		check_record(checker, replay, digest, object, findings);
+		check_body(checker, replay, digest, object, frame, findings);
 }

@@ -94,13 +94,9 @@ ks_verify_dictionaries(struct ks_verifying *verifying, struct ks_error *err)
 	if (status == KS_OK)
 		status = ks_dictionaries_open(&verifying->dictionaries,
 			store->db, &store->tree, err);
-	if (status == KS_CORRUPT || status == KS_NOT_FOUND) {
+	if (status == KS_CORRUPT || status == KS_NOT_FOUND)
 		status = ks_verify_report_error(verifying, status, NULL,
 			KS_PATH_DICTIONARIES, err);
-		if (status == KS_OK)
-			status = ks_fail(err, KS_CORRUPT,
-				KS_PATH_DICTIONARIES " cannot be read");
-	}
 	if (status != KS_OK)
 		return status;
 	count = ks_dictionaries_count(verifying->dictionaries);

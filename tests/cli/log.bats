@@ -29,8 +29,8 @@ prepare() {
 @test "entries are a line each" {
 	expect 0 kistore log
 	silent_err
-	cut -c1-75 "$OUT" >head
-	diff - head <<-'END'
+	cut -c1-75 "$OUT" >columns
+	diff - columns <<-'END'
 	0 2026-08-17T20:53:20Z init      kistore/1
 	1 2026-08-17T20:53:20Z publish   90c9e2764222 ExecutionEnvironment liger-be
 	2 2026-08-17T20:53:20Z publish   e655a9562986 OperationSpec liger-rope

@@ -233,7 +233,6 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 	before=$(commit_id)
 	mkfifo input
 	sleep 30 >input &
-	writer=$!
 	env --default-signal=INT timeout -s KILL 20 \
 		"$KISTORE" put - <input >out 2>err &
 	pid=$!

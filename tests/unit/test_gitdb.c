@@ -1393,12 +1393,15 @@ too_few_descriptors_are_not_taken_for_damage(void **state)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		struct rlimit limit = { .rlim_cur = 0, .rlim_max = 0 };
+		struct rlimit limit;
 		struct ks_oid absent = parse("00000000000000000000"
 			"00000000000000000001");
 		struct ks_buf bytes = KS_BUF_INIT;
 
 		db = open_db("r");
+		if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+			_exit(1);
+		limit.rlim_cur = 0;
 		if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
 			_exit(1);
 		_exit(ks_gitdb_blob(db, &absent, LIMIT, false, &bytes,

@@ -1330,6 +1330,31 @@ rows_about_what_was_taken_down_make_no_lines(void **state)
 	assert_int_equal(result.superseded, 0);
 }
 
+/* ---- a damaged index (R7) ---------------------------------------------- */
+
+/* SQLite has no checksums: a digest changed in its file goes unnoticed. */
+static void
+a_wrong_index_never_publishes_twice(void **state)
+{
+	struct ks_put_options options = options_of("", NOW);
+	struct ks_error err = KS_ERROR_INIT;
+
+	(void)state;
+	put("", MODEL "\n" STACK "\n");
+	ks_store_close(store);
+	assert_int_equal(scratch_sh("sqlite3 " STORE "/kistore-index.sqlite "
+		"'UPDATE object SET digest = zeroblob(32) "
+		"WHERE name = \"m\"'"), 0);
+	assert_int_equal(ks_store_open(&store, STORE, NULL, NULL), KS_OK);
+	assert_int_equal(put_with(MODEL "\n", &options, &err), KS_CORRUPT);
+	assert_non_null(strstr(err.message, D_MODEL " is in the tree"));
+	ks_store_close(store);
+	assert_int_equal(ks_store_open(&store, STORE, NULL, NULL), KS_OK);
+	put("", MODEL "\n");
+	assert_int_equal(result.known, 1);
+	assert_log(INIT P_MODEL P_STACK);
+}
+
 /* ---- time (P10) -------------------------------------------------------- */
 
 static void
@@ -1612,6 +1637,7 @@ main(void)
 		TEST(what_was_taken_down_is_refused_alone),
 		TEST(as_a_reference_what_was_taken_down_is_published),
 		TEST(rows_about_what_was_taken_down_make_no_lines),
+		TEST(a_wrong_index_never_publishes_twice),
 		TEST(a_clock_that_went_back_dates_as_the_last_line),
 		TEST(commit_and_lines_have_the_time_of_the_command),
 		TEST(input_that_breaks_a_rule_stores_nothing_of_it),
