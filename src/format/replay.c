@@ -398,10 +398,10 @@ ks_replay_foresee(struct ks_replay *replay, uint64_t index,
 	struct ks_span element;
 	int64_t line;
 
-	if (replay->tree.size != replay->base ||
+	if (index < replay->tree.size || replay->named_sorted ||
 		(used > 0 && replay->foreseen[used - 1].index >= index))
-		return ks_fail(err, KS_USAGE,
-			"takedowns are foreseen in order, before the log");
+		return ks_fail(err, KS_USAGE, "takedowns are foreseen in "
+			"order, before a redacted line");
 	foreseen = ks_replay_grow(replay->foreseen, &replay->foreseen_cap, used,
 		sizeof(*foreseen));
 	if (foreseen == NULL)
@@ -600,17 +600,6 @@ advance_time(struct ks_replay *replay, struct ks_span at)
 		memcpy(replay->at, at.data, KS_TIME_TEXT);
 }
 
-static void
-append_leaf(struct ks_replay *replay, struct ks_span line,
-	const struct ks_entry *entry)
-{
-	struct ks_id leaf = entry->leaf;
-
-	if (entry->op != KS_OP_REDACTED)
-		ks_merkle_leaf(line, &leaf);
-	ks_merkle_append(&replay->tree, &leaf);
-}
-
 static bool
 has_text_of_object(enum ks_op op)
 {
@@ -655,24 +644,33 @@ count_line(struct ks_replay *replay, const struct ks_entry *entry,
 	return KS_LINE_OK;
 }
 
+void
+ks_replay_leaf(struct ks_span line, const struct ks_entry *entry,
+	struct ks_id *leaf)
+{
+	*leaf = entry->leaf;
+	if (entry->op != KS_OP_REDACTED)
+		ks_merkle_leaf(line, leaf);
+}
+
 enum ks_status
-ks_replay_line(struct ks_replay *replay, struct ks_jcs *jcs,
-	struct ks_span line, enum ks_verdict *verdict, struct ks_entry *entry,
-	uint32_t *object, struct ks_error *err)
+ks_replay_apply(struct ks_replay *replay, enum ks_status parsed,
+	const struct ks_entry *entry, const struct ks_id *leaf,
+	enum ks_verdict *verdict, uint32_t *object, struct ks_error *err)
 {
 	struct step step = { .replay = replay, .entry = entry,
 		.index = replay->tree.size, .object = KS_NO_OBJECT,
 		.err = err };
-	enum ks_status status = ks_entry_parse(jcs, line, entry, err);
+	enum ks_status status;
 
 	*verdict = KS_LINE_FAULT;
 	*object = KS_NO_OBJECT;
-	if (status == KS_NOMEM)
+	if (parsed == KS_NOMEM)
 		replay->failed = true;
 	if (replay->failed)
 		return ks_fail_nomem(err);
-	append_leaf(replay, line, entry);
-	status = judge(&step, status);
+	ks_merkle_append(&replay->tree, leaf);
+	status = judge(&step, parsed);
 	ks_replay_add_entry(replay, step.index,
 		has_text_of_object(entry->op) ? step.object : KS_NO_OBJECT);
 	if (replay->failed || status == KS_NOMEM)
@@ -680,4 +678,17 @@ ks_replay_line(struct ks_replay *replay, struct ks_jcs *jcs,
 	*verdict = count_line(replay, entry, status);
 	*object = step.object;
 	return KS_OK;
+}
+
+enum ks_status
+ks_replay_line(struct ks_replay *replay, struct ks_jcs *jcs,
+	struct ks_span line, enum ks_verdict *verdict, struct ks_entry *entry,
+	uint32_t *object, struct ks_error *err)
+{
+	enum ks_status parsed = ks_entry_parse(jcs, line, entry, err);
+	struct ks_id leaf;
+
+	ks_replay_leaf(line, entry, &leaf);
+	return ks_replay_apply(replay, parsed, entry, &leaf, verdict, object,
+		err);
 }

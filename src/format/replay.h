@@ -80,8 +80,8 @@ void ks_replay_free(struct ks_replay *replay);
 
 /* Announce a takedown that stands later in the log: needed before replaying a
  * log that holds redacted lines, since only the takedown says whose they are.
- * Call for every takedown line of the log, in order, before the first
- * ks_replay_line(). A redacted line belongs to the first that names it. */
+ * Call for every takedown line that is still to come, in order, before the
+ * first redacted line is taken. A redacted line belongs to the first that names it. */
 enum ks_status ks_replay_foresee(struct ks_replay *replay, uint64_t index,
 	const struct ks_entry *takedown, struct ks_error *err) KS_CHECKED;
 
@@ -94,6 +94,16 @@ enum ks_status ks_replay_foresee(struct ks_replay *replay, uint64_t index,
 enum ks_status ks_replay_line(struct ks_replay *replay, struct ks_jcs *jcs,
 	struct ks_span line, enum ks_verdict *verdict, struct ks_entry *entry,
 	uint32_t *object, struct ks_error *err) KS_CHECKED;
+
+/* The same in two steps, of which the first may be done by any thread: take
+ * the line apart (ks_entry_parse()) and hash it; then let it take effect.
+ * `parsed` is what ks_entry_parse() returned, *err what it said then. */
+void ks_replay_leaf(struct ks_span line, const struct ks_entry *entry,
+	struct ks_id *leaf);
+enum ks_status ks_replay_apply(struct ks_replay *replay,
+	enum ks_status parsed, const struct ks_entry *entry,
+	const struct ks_id *leaf, enum ks_verdict *verdict, uint32_t *object,
+	struct ks_error *err) KS_CHECKED;
 
 /* Faults that only the whole log shows, after the last line: calls `report`
  * for each (a redacted line whose takedown took no effect; an empty log) and

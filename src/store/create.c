@@ -17,8 +17,8 @@ is_space(uint32_t c)
 
 /* An origin is a log's name in checkpoints and the name of its key, so it has
  * to be fit for both (store-layout.md T6). */
-static enum ks_status
-check_origin(const char *origin, struct ks_error *err)
+enum ks_status
+ks_store_check_origin(const char *origin, struct ks_error *err)
 {
 	struct ks_span rest = ks_span_text(origin);
 
@@ -128,7 +128,7 @@ ks_store_create(const char *path, const char *origin, bool worktree,
 	char at[KS_TIME_TEXT + 1];
 	int64_t seconds = now < 0 ? (int64_t)time(NULL) : now;
 	enum ks_status status = origin == NULL ? KS_OK :
-		check_origin(origin, err);
+		ks_store_check_origin(origin, err);
 
 	if (status == KS_OK && !ks_time_print(seconds, at))
 		status = ks_fail(err, KS_USAGE,

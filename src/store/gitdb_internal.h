@@ -22,6 +22,9 @@
 /* Lock file, private directories and .keep files of kistore begin with this. */
 #define KS_GIT_PRIVATE "kistore-"
 
+/* What git's index is changed in (libgit2 locks it by a file NAME.lock). */
+#define KS_GIT_INDEX_COPY KS_GIT_PRIVATE "index"
+
 /* The longest path handled, in components. */
 #define KS_GIT_DEPTH_MAX 16
 

@@ -11,6 +11,7 @@
  */
 #include "store/gitdb_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -171,8 +172,27 @@ make_path(struct guard *guard, const char *objects, struct ks_error *err)
 	return KS_OK;
 }
 
-enum ks_status
-ks_git_guard_loose(struct ks_gitdb *db, struct ks_error *err)
+/* Whether there are any loose objects: a directory named by two hex digits.
+ * After a bulk load or `kistore gc` there is none. What others write later is
+ * not damage. */
+static bool
+has_loose(const char *objects)
+{
+	DIR *dir = opendir(objects);
+	const struct dirent *entry;
+	bool found = false;
+
+	if (dir == NULL)
+		return true;
+	while (!found && (entry = readdir(dir)) != NULL)
+		found = strlen(entry->d_name) == 2 &&
+			strspn(entry->d_name, "0123456789abcdef") == 2;
+	(void)closedir(dir);
+	return found;
+}
+
+static enum ks_status
+add_guard(struct ks_gitdb *db, struct ks_error *err)
 {
 	struct guard *guard = calloc(1, sizeof(*guard));
 	enum ks_status status = guard == NULL ? ks_fail_nomem(err) :
@@ -194,4 +214,10 @@ ks_git_guard_loose(struct ks_gitdb *db, struct ks_error *err)
 	if (status != KS_OK)
 		guard_free(&guard->backend);
 	return status;
+}
+
+enum ks_status
+ks_git_guard_loose(struct ks_gitdb *db, struct ks_error *err)
+{
+	return has_loose(db->objects) ? add_guard(db, err) : KS_OK;
 }

@@ -462,6 +462,27 @@ is_placed(const char *stem)
 	return placed;
 }
 
+/* A .keep is whole from the start, or nobody could tell whose it is. */
+static enum ks_status
+place_keep(struct ks_git_pack *pack, const char *note, struct ks_error *err)
+{
+	struct ks_buf text = KS_BUF_INIT;
+	struct ks_buf from = KS_BUF_INIT;
+	struct ks_buf to = KS_BUF_INIT;
+	enum ks_status status;
+
+	ks_buf_printf(&text, KEEP_NOTE "%s\n", note);
+	status = ks_file_create(with(&from, pack->private, "keep"),
+		ks_buf_span(&text), MODE_OBJECT, err);
+	if (status == KS_OK && rename(ks_buf_cstr(&from),
+		with(&to, pack->placed, ".keep")) != 0)
+		status = ks_fail_errno(err, "%s", ks_buf_cstr(&to));
+	ks_buf_release(&text);
+	ks_buf_release(&from);
+	ks_buf_release(&to);
+	return status;
+}
+
 /* First the .keep, so that no `git gc` takes the pack away before the branch
  * leads to it; the .idx last, because that makes it a pack. */
 static enum ks_status
@@ -474,10 +495,8 @@ move_pack(struct ks_git_pack *pack, const char *stem, const char *note,
 	enum ks_status status = KS_OK;
 	size_t i;
 
-	ks_buf_printf(&name, KEEP_NOTE "%s\n", note);
 	if (pack->is_new)
-		status = ks_file_create(with(&to, pack->placed, ".keep"),
-			ks_buf_span(&name), MODE_OBJECT, err);
+		status = place_keep(pack, note, err);
 	for (i = 0; i < 2 && status == KS_OK && pack->is_new; i++)
 		status = move_out(pack, with(&name, stem, suffixes[i]),
 			with(&to, pack->placed, suffixes[i]), err);

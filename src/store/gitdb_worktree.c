@@ -20,7 +20,6 @@
  */
 
 #define TEMPORARY ".kistore-new"
-#define INDEX_COPY KS_GIT_PRIVATE "index"
 #define INDEX_LIMIT ((uint64_t)1 << 30)
 #define NAME_SIZE 256
 
@@ -550,7 +549,7 @@ ks_git_checkout(struct ks_gitdb *db, const struct ks_oid *from,
 	const struct ks_oid *to, struct ks_error *err)
 {
 	char *index = ks_git_join(db->gitdir, "index");
-	char *copy = ks_git_join(db->gitdir, INDEX_COPY);
+	char *copy = ks_git_join(db->gitdir, KS_GIT_INDEX_COPY);
 	enum ks_status status = KS_OK;
 
 	if (index == NULL || copy == NULL)

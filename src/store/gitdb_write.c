@@ -206,6 +206,16 @@ finish_checkout(struct ks_gitdb *db, const struct ks_git_head *head,
 	return status == KS_OK ? write_intent(db, commit, false, err) : status;
 }
 
+static void
+sweep_file(const char *directory, const char *name)
+{
+	char *path = ks_git_join(directory, name);
+
+	if (path != NULL)
+		(void)unlink(path);
+	free(path);
+}
+
 /* What a dead writer left; the caller holds the store's lock. */
 static enum ks_status
 sweep(struct ks_gitdb *db, struct ks_error *err)
@@ -218,6 +228,9 @@ sweep(struct ks_gitdb *db, struct ks_error *err)
 	if (status != KS_OK)
 		return status;
 	ks_git_pack_sweep(db);
+	sweep_file(db->directory, TEMPORARY);
+	sweep_file(db->gitdir, KS_GIT_INDEX_COPY);
+	sweep_file(db->gitdir, KS_GIT_INDEX_COPY ".lock");
 	read_intent(db, &commit, &pending);
 	if (ks_oid_is_zero(&commit))
 		return KS_OK;

@@ -21,6 +21,9 @@ read_members(struct ks_store *store, struct ks_span object,
 	bool has_format = false;
 
 	while (ks_json_next_member(&it, &name, &value)) {
+		if (!ks_span_is(name, "format") && !ks_span_is(name, "origin"))
+			return ks_fail(err, KS_UNSUPPORTED,
+				"unknown member: needs a newer kistore");
 		if (ks_json_type(value) != KS_JSON_STRING)
 			return ks_fail(err, KS_CORRUPT,
 				"members must be strings");
@@ -32,11 +35,11 @@ read_members(struct ks_store *store, struct ks_span object,
 					(int)(value.len < 80 ? value.len : 80),
 					(const char *)value.data);
 			has_format = true;
-		} else if (ks_span_is(name, "origin")) {
-			ks_json_unescape(&store->origin, ks_json_raw(value));
 		} else {
-			return ks_fail(err, KS_UNSUPPORTED,
-				"unknown member: needs a newer kistore");
+			ks_json_unescape(&store->origin, ks_json_raw(value));
+			if (ks_store_check_origin(ks_buf_cstr(&store->origin),
+				err) != KS_OK)
+				return KS_CORRUPT;
 		}
 	}
 	return has_format ? KS_OK : ks_fail(err, KS_CORRUPT,

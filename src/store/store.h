@@ -34,6 +34,10 @@ struct ks_store {
 	struct ks_kind_count *kinds;
 };
 
+/* KS_USAGE with the rule that `origin` breaks (store-layout.md T6). */
+enum ks_status ks_store_check_origin(const char *origin, struct ks_error *err)
+	KS_CHECKED;
+
 /* The dictionaries and the index of the commit being read. */
 enum ks_status ks_store_dictionaries(struct ks_store *store,
 	struct ks_dictionaries **out, struct ks_error *err) KS_CHECKED;

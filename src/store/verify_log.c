@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/pool.h"
 #include "format/replay.h"
 #include "store/log.h"
 #include "store/verify.h"
@@ -88,6 +89,8 @@ take_directory(void *arg, const struct ks_git_entry *entry,
 {
 	struct segments *segments = arg;
 	struct ks_verifying *verifying = segments->verifying;
+	char path[KS_SEGMENT_PATH];
+	enum ks_status status;
 
 	if (entry->mode != KS_GIT_MODE_TREE || !parse_number(entry->name,
 		strlen(entry->name), &segments->directory)) {
@@ -96,8 +99,11 @@ take_directory(void *arg, const struct ks_git_entry *entry,
 	}
 	(void)snprintf(segments->directory_name,
 		sizeof(segments->directory_name), "%s", entry->name);
-	return ks_gitdb_list(verifying->store->db, &entry->oid, take_segment,
-		segments, err);
+	(void)snprintf(path, sizeof(path), KS_PATH_LOG "/%s", entry->name);
+	status = ks_gitdb_list(verifying->store->db, &entry->oid,
+		take_segment, segments, err);
+	return status == KS_OK ? KS_OK : ks_verify_report_error(verifying,
+		status, NULL, path, err);
 }
 
 static int
@@ -128,16 +134,51 @@ list_segments(struct segments *segments, struct ks_error *err)
 	return status;
 }
 
-/* ---- lines ------------------------------------------------------------- */
+/* ---- taking lines apart, in any thread ---------------------------------- */
+
+/* One segment, and what its lines say. */
+struct segment_job {
+	uint64_t number;
+	bool last;
+	bool present;		/* the segment could be read */
+	struct ks_buf text;
+	struct ks_entry entries[KS_SEGMENT_ENTRIES];
+	struct ks_id leaves[KS_SEGMENT_ENTRIES];
+	enum ks_status parsed[KS_SEGMENT_ENTRIES];
+	size_t count;		/* lines taken apart */
+};
 
 struct reading {
 	struct ks_verifying *verifying;
-	struct ks_buf text;
-	bool redacted;		/* met a redacted line */
-	bool foresee;		/* the first pass, for takedowns */
+	struct ks_jcs **jcs;	/* one a worker */
+	struct ks_pool *pool;
+	struct segment_job *jobs;
+	const struct segments *segments;
+	bool foreseen;		/* takedowns were announced */
+	/* The line being judged, for reports: */
 	uint64_t segment;
 	size_t line;		/* in the segment, from 1 */
 };
+
+static void
+take_apart(void *arg, unsigned worker, void *data)
+{
+	struct reading *reading = arg;
+	struct segment_job *job = data;
+	struct ks_span rest = ks_buf_span(&job->text);
+	struct ks_span line;
+	size_t i = 0;
+
+	while (i < KS_SEGMENT_ENTRIES && ks_log_next_line(&rest, &line)) {
+		job->parsed[i] = ks_entry_parse(reading->jcs[worker], line,
+			&job->entries[i], NULL);
+		ks_replay_leaf(line, &job->entries[i], &job->leaves[i]);
+		i++;
+	}
+	job->count = i;
+}
+
+/* ---- judging them, in order --------------------------------------------- */
 
 static void
 report_line(struct reading *reading, enum ks_severity severity,
@@ -152,103 +193,186 @@ report_line(struct reading *reading, enum ks_severity severity,
 		message);
 }
 
-static enum ks_status
-foresee_line(struct reading *reading, uint64_t index, struct ks_span line,
-	struct ks_error *err)
+static void
+report_verdict(struct reading *reading, enum ks_verdict verdict,
+	const struct ks_error *rule)
 {
-	struct ks_verifying *verifying = reading->verifying;
-	struct ks_entry entry;
-
-	if (line.len == 0 || line.data[0] == '-' || ks_entry_parse(
-		verifying->store->jcs, line, &entry, NULL) != KS_OK ||
-		entry.op != KS_OP_TAKEDOWN)
-		return KS_OK;
-	return ks_replay_foresee(verifying->replay, index, &entry, err);
+	switch (verdict) {
+	case KS_LINE_OK:
+		break;
+	case KS_LINE_FAULT:
+		report_line(reading, KS_SEVERITY_DAMAGE, rule->message);
+		break;
+	case KS_LINE_UNSUPPORTED:
+		report_line(reading, KS_SEVERITY_UNSUPPORTED, rule->message);
+		break;
+	}
 }
 
+/* A line that is out of form is taken apart again, for the message. */
 static enum ks_status
-replay_line(struct reading *reading, struct ks_span line,
+judge_again(struct reading *reading, struct ks_span line,
 	struct ks_error *err)
 {
 	struct ks_entry entry;
 	enum ks_verdict verdict;
 	uint32_t object;
 	struct ks_error rule = KS_ERROR_INIT;
-	enum ks_status status = ks_replay_line(reading->verifying->replay,
-		reading->verifying->store->jcs, line, &verdict, &entry,
-		&object, &rule);
 
-	if (status != KS_OK)
+	reading->line++;
+	if (ks_replay_line(reading->verifying->replay,
+		reading->verifying->store->jcs, line, &verdict, &entry,
+		&object, &rule) != KS_OK)
 		return ks_fail_nomem(err);
-	if (verdict == KS_LINE_FAULT)
-		report_line(reading, KS_SEVERITY_DAMAGE, rule.message);
-	else if (verdict == KS_LINE_UNSUPPORTED)
-		report_line(reading, KS_SEVERITY_UNSUPPORTED, rule.message);
+	report_verdict(reading, verdict, &rule);
 	return KS_OK;
 }
 
 static enum ks_status
-read_lines(struct reading *reading, bool last, struct ks_error *err)
+judge(struct reading *reading, const struct segment_job *job, size_t i,
+	struct ks_error *err)
 {
-	struct ks_span rest = ks_buf_span(&reading->text);
-	struct ks_span line;
-	uint64_t index = reading->segment * KS_SEGMENT_ENTRIES;
-	enum ks_status status = KS_OK;
+	enum ks_verdict verdict;
+	uint32_t object;
+	struct ks_error rule = KS_ERROR_INIT;
 
-	reading->line = 0;
-	while (status == KS_OK && ks_log_next_line(&rest, &line)) {
-		reading->line++;
-		if (line.len > 0 && line.data[0] == '-')
-			reading->redacted = true;
-		status = reading->foresee ?
-			foresee_line(reading, index, line, err) :
-			replay_line(reading, line, err);
-		index++;
+	reading->line++;
+	if (ks_replay_apply(reading->verifying->replay, job->parsed[i],
+		&job->entries[i], &job->leaves[i], &verdict, &object,
+		&rule) != KS_OK)
+		return ks_fail_nomem(err);
+	report_verdict(reading, verdict, &rule);
+	return KS_OK;
+}
+
+/* Redacted lines cannot be judged before the takedown that names them, which
+ * comes later: at the first one the rest of the log is searched. */
+static enum ks_status
+foresee_line(void *arg, uint64_t index, struct ks_span line,
+	struct ks_error *err)
+{
+	struct ks_verifying *verifying = arg;
+	struct ks_entry entry;
+
+	if (line.len == 0 || line.data[0] == '-' ||
+		index < ks_replay_tree(verifying->replay)->size ||
+		ks_entry_parse(verifying->store->jcs, line, &entry, NULL) !=
+		KS_OK || entry.op != KS_OP_TAKEDOWN)
+		return KS_OK;
+	return ks_replay_foresee(verifying->replay, index, &entry, err);
+}
+
+static enum ks_status
+foresee(struct reading *reading, struct ks_error *err)
+{
+	struct ks_verifying *verifying = reading->verifying;
+	struct ks_buf text = KS_BUF_INIT;
+	enum ks_status status = KS_OK;
+	size_t i;
+
+	for (i = 0; status == KS_OK && i < reading->segments->count; i++) {
+		const struct segment *segment = &reading->segments->list[i];
+		uint64_t index = segment->number * KS_SEGMENT_ENTRIES;
+		struct ks_span rest, line;
+
+		ks_buf_clear(&text);
+		if (segment->number < reading->segment ||
+			ks_gitdb_blob(verifying->store->db, &segment->oid,
+				KS_LIMIT_SEGMENT, false, &text, NULL) != KS_OK)
+			continue;
+		rest = ks_buf_span(&text);
+		while (status == KS_OK && ks_log_next_line(&rest, &line))
+			status = foresee_line(verifying, index++, line, err);
 	}
-	if (status != KS_OK || reading->foresee)
-		return status;
+	ks_buf_release(&text);
+	reading->foreseen = true;
+	return status;
+}
+
+/* T10: how many lines a segment has, and how it ends. */
+static void
+check_extent(struct reading *reading, const struct segment_job *job,
+	struct ks_span rest)
+{
+	char message[96];
+
 	if (rest.len > 0) {
 		reading->line++;
 		report_line(reading, KS_SEVERITY_DAMAGE,
 			"the last line does not end in LF (T10)");
 	}
-	if (reading->line == 0 || reading->line > KS_SEGMENT_ENTRIES ||
-		(!last && reading->line != KS_SEGMENT_ENTRIES)) {
-		char message[96];
-
-		(void)snprintf(message, sizeof(message),
-			"the segment has %zu lines, must have %s%d (T10)",
-			reading->line, last ? "1 to " : "",
-			KS_SEGMENT_ENTRIES);
-		report_line(reading, KS_SEVERITY_DAMAGE, message);
-	}
-	return KS_OK;
+	if (reading->line != 0 && reading->line <= KS_SEGMENT_ENTRIES &&
+		(job->last || reading->line == KS_SEGMENT_ENTRIES))
+		return;
+	(void)snprintf(message, sizeof(message),
+		"the segment has %zu lines, must have %s%d (T10)",
+		reading->line, job->last ? "1 to " : "", KS_SEGMENT_ENTRIES);
+	report_line(reading, KS_SEVERITY_DAMAGE, message);
 }
+
+static enum ks_status
+judge_segment(struct reading *reading, const struct segment_job *job,
+	struct ks_error *err)
+{
+	struct ks_span text = ks_buf_span(&job->text);
+	struct ks_span line;
+	size_t i;
+	enum ks_status status = KS_OK;
+
+	reading->segment = job->number;
+	reading->line = 0;
+	for (i = 0; status == KS_OK && i < job->count; i++) {
+		(void)ks_log_next_line(&text, &line);
+		if (job->entries[i].op == KS_OP_REDACTED && !reading->foreseen)
+			status = foresee(reading, err);
+		if (status == KS_OK)
+			status = job->parsed[i] == KS_OK ?
+				judge(reading, job, i, err) :
+				judge_again(reading, line, err);
+	}
+	while (status == KS_OK && ks_log_next_line(&text, &line))
+		status = judge_again(reading, line, err);
+	if (status == KS_OK && job->present)
+		check_extent(reading, job, text);
+	return status;
+}
+
+/* ---- reading them ------------------------------------------------------- */
 
 static enum ks_status
 read_segment(struct reading *reading, const struct segment *segment,
-	bool last, struct ks_error *err)
+	struct segment_job *job, struct ks_error *err)
 {
-	struct ks_verifying *verifying = reading->verifying;
 	char path[KS_SEGMENT_PATH];
 	enum ks_status status;
 
-	ks_buf_clear(&reading->text);
-	reading->segment = segment->number;
-	status = ks_gitdb_blob(verifying->store->db, &segment->oid,
-		KS_LIMIT_SEGMENT, false, &reading->text, err);
-	if (status != KS_OK)
-		return reading->foresee ? KS_OK : ks_verify_report_error(
-			verifying, status, NULL, ks_layout_segment(
-			segment->number * KS_SEGMENT_ENTRIES, path), err);
-	return read_lines(reading, last, err);
+	job->number = segment->number;
+	ks_buf_clear(&job->text);
+	status = ks_gitdb_blob(reading->verifying->store->db, &segment->oid,
+		KS_LIMIT_SEGMENT, false, &job->text, err);
+	job->present = status == KS_OK;
+	return status == KS_OK ? KS_OK : ks_verify_report_error(
+		reading->verifying, status, NULL, ks_layout_segment(
+		segment->number * KS_SEGMENT_ENTRIES, path), err);
+}
+
+static void
+report_gap(struct reading *reading, uint64_t expected, uint64_t found)
+{
+	char path[KS_SEGMENT_PATH];
+
+	if (expected != found)
+		ks_verify_report(reading->verifying, KS_SEVERITY_DAMAGE, NULL,
+			ks_layout_segment(expected * KS_SEGMENT_ENTRIES, path),
+			"this segment of the log is absent (T10)");
 }
 
 static enum ks_status
-read_segments(struct reading *reading, const struct segments *segments,
-	struct ks_error *err)
+read_segments(struct reading *reading, struct ks_error *err)
 {
-	char path[KS_SEGMENT_PATH];
+	const struct segments *segments = reading->segments;
+	const struct ks_watch *watch = reading->verifying->options->watch;
+	struct segment_job *job;
 	uint64_t expected = 0;
 	size_t i;
 	enum ks_status status = KS_OK;
@@ -256,21 +380,65 @@ read_segments(struct reading *reading, const struct segments *segments,
 	for (i = 0; status == KS_OK && i < segments->count; i++) {
 		const struct segment *segment = &segments->list[i];
 
-		if (segment->number != expected && !reading->foresee)
-			ks_verify_report(reading->verifying,
-				KS_SEVERITY_DAMAGE, NULL, ks_layout_segment(
-				expected * KS_SEGMENT_ENTRIES, path),
-				"this segment of the log is absent (T10)");
+		report_gap(reading, expected, segment->number);
 		expected = segment->number + 1;
-		status = read_segment(reading, segment,
-			i + 1 == segments->count, err);
+		if (ks_pool_is_full(reading->pool))
+			status = judge_segment(reading,
+				ks_pool_pull(reading->pool), err);
 		if (status == KS_OK)
-			status = ks_watch_check(
-				reading->verifying->options->watch, err);
-		ks_watch_progress(reading->verifying->options->watch,
-			"checking the log", i, segments->count);
+			status = ks_watch_check(watch, err);
+		if (status != KS_OK)
+			break;
+		job = &reading->jobs[i % KS_POOL_WINDOW];
+		job->last = i + 1 == segments->count;
+		status = read_segment(reading, segment, job, err);
+		if (status == KS_OK)
+			ks_pool_push(reading->pool, job);
+		ks_watch_progress(watch, "checking the log", i,
+			segments->count);
 	}
+	while ((job = ks_pool_pull(reading->pool)) != NULL)
+		if (status == KS_OK)
+			status = judge_segment(reading, job, err);
 	return status;
+}
+
+static enum ks_status
+start(struct reading *reading, struct ks_error *err)
+{
+	unsigned i, workers;
+	/* A segment or two is taken apart at once. */
+	enum ks_status status = ks_pool_new(&reading->pool,
+		reading->segments->count < 3 ? 1 :
+		reading->verifying->options->threads, take_apart, reading,
+		err);
+
+	if (status != KS_OK)
+		return status;
+	workers = ks_pool_workers(reading->pool);
+	reading->jcs = calloc(workers, sizeof(*reading->jcs));
+	reading->jobs = calloc(KS_POOL_WINDOW, sizeof(*reading->jobs));
+	if (reading->jcs == NULL || reading->jobs == NULL)
+		return ks_fail_nomem(err);
+	for (i = 0; status == KS_OK && i < workers; i++)
+		status = ks_jcs_new(&reading->jcs[i], err);
+	return status;
+}
+
+static void
+stop(struct reading *reading)
+{
+	unsigned workers = reading->pool == NULL ? 0 :
+		ks_pool_workers(reading->pool);
+	unsigned i;
+
+	ks_pool_free(reading->pool);
+	for (i = 0; reading->jcs != NULL && i < workers; i++)
+		ks_jcs_free(reading->jcs[i]);
+	for (i = 0; reading->jobs != NULL && i < KS_POOL_WINDOW; i++)
+		ks_buf_release(&reading->jobs[i].text);
+	free(reading->jcs);
+	free(reading->jobs);
 }
 
 static void
@@ -284,32 +452,13 @@ report_end(void *arg, uint64_t index, const char *message)
 	ks_verify_report(arg, KS_SEVERITY_DAMAGE, NULL, path, "%s", message);
 }
 
-/* Redacted lines cannot be judged before the takedown that names them: a log
- * that has any is read twice. */
-static bool
-has_redaction(const struct segments *segments, struct reading *reading)
-{
-	size_t i;
-
-	for (i = 0; i < segments->count && !reading->redacted; i++) {
-		ks_buf_clear(&reading->text);
-		if (ks_gitdb_blob(reading->verifying->store->db,
-			&segments->list[i].oid, KS_LIMIT_SEGMENT, false,
-			&reading->text, NULL) != KS_OK)
-			continue;
-		ks_buf_byte(&reading->text, 0);
-		reading->redacted = reading->text.len > 0 &&
-			(reading->text.data[0] == '-' || strstr((const char *)
-			reading->text.data, "\n-") != NULL);
-	}
-	return reading->redacted;
-}
-
 enum ks_status
 ks_verify_log(struct ks_verifying *verifying, struct ks_error *err)
 {
 	struct segments segments = { .verifying = verifying };
-	struct reading reading = { .verifying = verifying };
+	struct reading reading = {
+		.verifying = verifying, .segments = &segments
+	};
 	enum ks_status status = ks_replay_new(&verifying->replay, err);
 
 	if (status == KS_OK)
@@ -317,16 +466,13 @@ ks_verify_log(struct ks_verifying *verifying, struct ks_error *err)
 	if (status == KS_CORRUPT || status == KS_NOT_FOUND)
 		status = ks_verify_report_error(verifying, status, NULL,
 			KS_PATH_LOG, err);
-	if (status == KS_OK && has_redaction(&segments, &reading)) {
-		reading.foresee = true;
-		status = read_segments(&reading, &segments, err);
-		reading.foresee = false;
-	}
 	if (status == KS_OK)
-		status = read_segments(&reading, &segments, err);
+		status = start(&reading, err);
+	if (status == KS_OK)
+		status = read_segments(&reading, err);
 	if (status == KS_OK)
 		ks_replay_end(verifying->replay, report_end, verifying);
+	stop(&reading);
 	free(segments.list);
-	ks_buf_release(&reading.text);
 	return status;
 }

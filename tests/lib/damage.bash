@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Changing a store behind its back, with stock git: load ../lib/damage, after
 # ../lib/common.
 #
@@ -68,7 +69,7 @@ commit_tree() {
 # The entries of a directory of HEAD, without one name.
 entries_but() {
 	store_git ls-tree "HEAD:$1" 2>/dev/null |
-		awk -F '\t' -v name="$2" '$2 != name' || true
+		awk -F '\t' -v name="$2" '$2 "" != name ""' || true
 }
 
 # graft MODE ID PATH: commit an entry of any mode, tree by tree up to the

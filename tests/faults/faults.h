@@ -1,0 +1,428 @@
+/*
+ * What is done while a call fails, and what must hold afterwards.
+ *
+ * A program that includes this wraps calls of the library (see the Makefile)
+ * and asks fault_fires() in each. For every scenario it makes the first call
+ * fail, then the second, and so on until none is left to fail; each time a
+ * fresh store is taken, and afterwards, with nothing failing, it must be as
+ * before or as after the change, sound, and good for the next change.
+ */
+#ifndef TESTS_FAULTS_FAULTS_H
+#define TESTS_FAULTS_FAULTS_H
+
+#include <stdatomic.h>
+
+#include "../lib/scratch.h"
+#include "kistore.h"
+
+#define NOW 1787000000
+#define WORK "work.git"
+#define EMPTY "empty.git"
+#define FULL "full.git"
+#define RUN "c3252a98"
+
+/* ---- counting ---------------------------------------------------------- */
+
+/* How many more calls until one fails; 0 = none will. */
+static _Atomic long faults_left;
+static _Atomic bool fault_sticks;	/* all that follow fail, too */
+static _Atomic bool fault_fired;
+
+static inline bool
+fault_fires(void)
+{
+	long left = atomic_load(&faults_left);
+
+	if (left == 0)
+		return atomic_load(&fault_sticks) &&
+			atomic_load(&fault_fired);
+	if (atomic_fetch_sub(&faults_left, 1) != 1)
+		return false;
+	atomic_store(&fault_fired, true);
+	return true;
+}
+
+static inline void
+fault_arm(long n, bool sticks)
+{
+	atomic_store(&fault_fired, false);
+	atomic_store(&fault_sticks, sticks);
+	atomic_store(&faults_left, n);
+}
+
+static inline void
+fault_disarm(void)
+{
+	atomic_store(&faults_left, 0);
+	atomic_store(&fault_sticks, false);
+}
+
+/* ---- what is done ------------------------------------------------------ */
+
+struct scenario {
+	const char *name;
+	const char *start;	/* the store it begins with; NULL: none */
+	enum ks_status (*run)(struct ks_store *store, struct ks_error *err);
+	bool writes;
+};
+
+/* What the last scenario had to say, and whether it spoke of damage. */
+static struct ks_buf fault_answer = KS_BUF_INIT;
+static unsigned fault_damage;
+
+static inline const char *
+fixture(const char *name)
+{
+	static char path[8192];
+
+	(void)snprintf(path, sizeof(path), "%s/fixtures/%s", scratch_before,
+		name);
+	return path;
+}
+
+static inline enum ks_status
+put_fixture(struct ks_store *store, const char *name, struct ks_error *err)
+{
+	struct ks_put_options options = { .write = { .now = NOW } };
+	struct ks_put_result result;
+	const char *path = fixture(name);
+
+	return ks_put(store, &path, 1, &options, NULL, NULL, &result, err);
+}
+
+static inline enum ks_status
+run_put_seed(struct ks_store *store, struct ks_error *err)
+{
+	return put_fixture(store, "seeds/closure/000", err);
+}
+
+static inline enum ks_status
+run_put_many(struct ks_store *store, struct ks_error *err)
+{
+	return put_fixture(store, "liger-runs.jsonl", err);
+}
+
+static inline enum ks_status
+run_annotate(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_write_options options = { .now = NOW };
+	struct ks_id id;
+	enum ks_status status = ks_resolve_one(store, RUN, &id, err);
+
+	return status != KS_OK ? status : ks_annotate(store, &id,
+		ks_span_text("{\"name\":\"new-name\"}"), ks_span(NULL, 0),
+		&options, err);
+}
+
+static inline enum ks_status
+run_takedown(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_write_options options = { .now = NOW };
+	struct ks_id id;
+	enum ks_status status = ks_resolve_one(store, RUN, &id, err);
+
+	return status != KS_OK ? status : ks_takedown(store, &id, "law", true,
+		&options, err);
+}
+
+static inline void
+note_finding(void *arg, const struct ks_finding *finding)
+{
+	(void)arg;
+	if (finding->severity != KS_SEVERITY_WARNING)
+		fault_damage++;
+}
+
+static inline enum ks_status
+run_verify(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_verify_options options = { .threads = 2 };
+	struct ks_verify_result result;
+	enum ks_status status = ks_verify(store, &options, note_finding, NULL,
+		&result, err);
+
+	if (status == KS_OK)
+		ks_buf_printf(&fault_answer, "%llu objects",
+			(unsigned long long)result.objects);
+	return status;
+}
+
+static inline enum ks_status
+run_get(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_id id;
+	enum ks_status status = ks_resolve_one(store, RUN, &id, err);
+
+	return status != KS_OK ? status : ks_get(store, &id, KS_GET_BUNDLE,
+		&fault_answer, err);
+}
+
+static inline enum ks_status
+run_resolve(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_id id;
+	char text[KS_ID_TEXT + 1];
+	enum ks_status status = ks_resolve_one(store, RUN, &id, err);
+
+	if (status == KS_OK)
+		ks_buf_text(&fault_answer, ks_id_print(&id, text));
+	return status;
+}
+
+static inline enum ks_status
+run_index(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_status_info info;
+	enum ks_status status;
+
+	if (unlink(WORK "/kistore-index.sqlite") != 0 ||
+		unlink(WORK "/kistore-index.sqlite-wal") != 0)
+		fault_damage += access(WORK "/kistore-index.sqlite", F_OK) ==
+			0 && !atomic_load(&fault_fired);
+	status = ks_store_status(store, &info, err);
+	if (status == KS_OK)
+		ks_buf_printf(&fault_answer, "%llu objects, %llu entries",
+			(unsigned long long)info.objects,
+			(unsigned long long)info.log.size);
+	return status;
+}
+
+static const struct scenario scenarios[] = {
+	{ "init", NULL, NULL, true },
+	{ "put of a run and what it rests on", EMPTY, run_put_seed, true },
+	{ "put of many", EMPTY, run_put_many, true },
+	{ "annotate", FULL, run_annotate, true },
+	{ "takedown with lines", FULL, run_takedown, true },
+	{ "verify", FULL, run_verify, false },
+	{ "get", FULL, run_get, false },
+	{ "resolve", FULL, run_resolve, false },
+	{ "index", FULL, run_index, false },
+};
+
+#define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
+
+/* Do it, in the store at WORK. */
+static inline enum ks_status
+perform(const struct scenario *scenario, struct ks_error *err)
+{
+	struct ks_store *store = NULL;
+	enum ks_status status;
+
+	ks_buf_clear(&fault_answer);
+	fault_damage = 0;
+	if (scenario->start == NULL)
+		return ks_store_create(WORK, NULL, false, NOW, err);
+	status = ks_store_open(&store, WORK, NULL, err);
+	if (status == KS_OK)
+		status = scenario->run(store, err);
+	ks_store_close(store);
+	return status;
+}
+
+/* ---- what must hold ---------------------------------------------------- */
+
+static inline struct ks_store *
+open_work(void)
+{
+	struct ks_store *store = NULL;
+	struct ks_error err = KS_ERROR_INIT;
+
+	if (ks_store_open(&store, WORK, NULL, &err) != KS_OK)
+		fail_msg("%s", err.message);
+	return store;
+}
+
+static inline struct ks_id
+root_of(struct ks_store *store)
+{
+	struct ks_log_info log;
+	struct ks_error err = KS_ERROR_INIT;
+
+	if (ks_log(store, &log, &err) != KS_OK)
+		fail_msg("%s", err.message);
+	return log.root;
+}
+
+static inline void
+assert_sound(struct ks_store *store)
+{
+	struct ks_error err = KS_ERROR_INIT;
+
+	fault_damage = 0;
+	if (run_verify(store, &err) != KS_OK || fault_damage > 0)
+		fail_msg("not sound: %s", err.message);
+}
+
+/* Every file of a bare store that kistore made; none of them is temporary. */
+#define FILES "HEAD|config|description|hooks/README.sample|" \
+	"info/attributes|info/exclude|kistore.lock|" \
+	"kistore-index.sqlite(-wal|-shm)?|refs/heads/main|" \
+	"objects/pack/pack-[0-9a-f]{40}.(idx|pack)|" \
+	"objects/[0-9a-f]{2}/[0-9a-f]{38}"
+
+static inline void
+assert_nothing_left(const char *name, long n)
+{
+	if (scratch_sh("cd " WORK "; find . -type f | sed 's,^./,,' | "
+		"grep -vxE '" FILES "'") == 0)
+		fail_msg("%s, call %ld: something is left", name, n);
+}
+
+static inline void
+start_from(const char *start)
+{
+	char command[128];
+
+	(void)snprintf(command, sizeof(command), "rm -rf " WORK "; "
+		"[ -z '%s' ] || cp -a '%s' " WORK, start == NULL ? "" : start,
+		start == NULL ? "" : start);
+	assert_int_equal(scratch_sh(command), 0);
+}
+
+/* What a scenario leaves when nothing fails. */
+struct outcome {
+	struct ks_id before, after;
+	struct ks_buf answer;
+};
+
+static inline struct outcome
+expected_outcome(const struct scenario *scenario)
+{
+	struct outcome outcome = { .answer = KS_BUF_INIT };
+	struct ks_error err = KS_ERROR_INIT;
+	struct ks_store *store;
+
+	start_from(scenario->start);
+	if (scenario->start != NULL) {
+		store = open_work();
+		outcome.before = root_of(store);
+		ks_store_close(store);
+		start_from(scenario->start);
+	}
+	if (perform(scenario, &err) != KS_OK)
+		fail_msg("%s: %s", scenario->name, err.message);
+	ks_buf_append(&outcome.answer, ks_buf_span(&fault_answer));
+	store = open_work();
+	outcome.after = root_of(store);
+	ks_store_close(store);
+	return outcome;
+}
+
+/* A refusal is one line, and never speaks of damage (store-layout.md, G5). */
+static inline void
+check_refusal(const struct scenario *scenario, long n, enum ks_status status,
+	const struct ks_error *err)
+{
+	if (fault_damage > 0)
+		fail_msg("%s, call %ld: damage was reported", scenario->name,
+			n);
+	if (status == KS_OK)
+		return;
+	if (status != KS_IO && status != KS_NOMEM)
+		fail_msg("%s, call %ld: %s, \"%s\"", scenario->name, n,
+			ks_status_name(status), err->message);
+	if (err->status != status || err->message[0] == '\0' ||
+		strchr(err->message, '\n') != NULL)
+		fail_msg("%s, call %ld: %s with \"%s\"", scenario->name, n,
+			ks_status_name(status), err->message);
+}
+
+/* Old or new, sound, and good for the next put; `thorough` looks closer. */
+static inline void
+check_store(const struct scenario *scenario, long n, enum ks_status status,
+	const struct outcome *outcome, bool thorough)
+{
+	struct ks_error err = KS_ERROR_INIT;
+	struct ks_store *store;
+	struct ks_id root;
+
+	if (scenario->start == NULL && status != KS_OK) {
+		if (access(WORK, F_OK) == 0)
+			fail_msg("init, call %ld: something is left", n);
+		if (perform(scenario, &err) != KS_OK)
+			fail_msg("init after call %ld: %s", n, err.message);
+	}
+	store = open_work();
+	root = root_of(store);
+	if (!ks_id_equal(&root, &outcome->after) &&
+		!(status != KS_OK && ks_id_equal(&root, &outcome->before)))
+		fail_msg("%s, call %ld: neither old nor new", scenario->name,
+			n);
+	if (thorough) {
+		assert_sound(store);
+		if (put_fixture(store, "seeds/closure/003", &err) != KS_OK)
+			fail_msg("put after %s, call %ld: %s", scenario->name,
+				n, err.message);
+		assert_sound(store);
+		assert_nothing_left(scenario->name, n);
+	}
+	ks_store_close(store);
+}
+
+/* Fail each call of one scenario in turn: every `stride`th, from the first. */
+static inline void
+fail_each_call(const struct scenario *scenario, long stride, bool sticks)
+{
+	struct outcome outcome = expected_outcome(scenario);
+	long n, refused = 0;
+
+	for (n = 1;; n += stride) {
+		struct ks_error err = KS_ERROR_INIT;
+		enum ks_status status;
+
+		start_from(scenario->start);
+		fault_arm(n, sticks);
+		status = perform(scenario, &err);
+		fault_disarm();
+		if (!atomic_load(&fault_fired))
+			break;
+		check_refusal(scenario, n, status, &err);
+		refused += status != KS_OK;
+		if (status == KS_OK && !ks_span_equal(
+			ks_buf_span(&fault_answer),
+			ks_buf_span(&outcome.answer)))
+			fail_msg("%s, call %ld: another answer",
+				scenario->name, n);
+		if (sticks && scenario->start == NULL)
+			continue;	/* it could not clean up */
+		check_store(scenario, n, status, &outcome,
+			scenario->writes && (status == KS_OK ||
+			n / stride % 8 == 0 || stride == 1));
+	}
+	print_message("%s: %ld of %ld calls failed it\n", scenario->name,
+		refused, (n - 1) / stride);
+	ks_buf_release(&outcome.answer);
+}
+
+/* ---- stores to begin with ---------------------------------------------- */
+
+static inline int
+fault_setup(void **state)
+{
+	struct ks_error err = KS_ERROR_INIT;
+	struct ks_store *store = NULL;
+	enum ks_status status;
+
+	if (scratch_setup(state) != 0)
+		return 1;
+	status = ks_store_create(EMPTY, NULL, false, NOW, &err);
+	if (status == KS_OK)
+		status = ks_store_create(FULL, NULL, false, NOW, &err);
+	if (status == KS_OK)
+		status = ks_store_open(&store, FULL, NULL, &err);
+	if (status == KS_OK)
+		status = put_fixture(store, "seeds/closure/000", &err);
+	ks_store_close(store);
+	if (status != KS_OK)
+		print_error("%s\n", err.message);
+	return status != KS_OK;
+}
+
+static inline int
+fault_teardown(void **state)
+{
+	ks_buf_release(&fault_answer);
+	return scratch_teardown(state);
+}
+
+#endif
