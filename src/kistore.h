@@ -76,7 +76,8 @@ struct ks_store;
 
 /* Make a new, empty store at `path`: its first commit holds store.json (with
  * `origin` unless NULL), .gitattributes and a log with the init entry dated
- * `now` (POSIX seconds). KS_EXISTS when something is there already. */
+ * `now` (POSIX seconds). KS_EXISTS when something is there already. After a
+ * failure what was made is gone again. */
 enum ks_status ks_store_create(const char *path, const char *origin,
 	bool worktree, int64_t now, struct ks_error *err) KS_CHECKED;
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 /* How many bytes are kept in memory. */
-#define KS_SPOOL_MEMORY ((size_t)96 << 20)
+#define KS_SPOOL_MEMORY ((size_t)32 << 20)
 
 struct ks_spool;
 

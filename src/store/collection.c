@@ -16,21 +16,65 @@ ks_collection_init(struct ks_collection *all, const char *directory,
 	return ks_spool_new(&all->spool, directory, KS_SPOOL_MEMORY, err);
 }
 
-void
-ks_collection_release(struct ks_collection *all)
+/* Free all but the outcomes and the texts of kinds. */
+static void
+forget(struct ks_collection *all)
 {
 	ks_spool_free(all->spool);
 	ks_idmap_release(&all->by_digest);
 	ks_idmap_release(&all->by_id);
 	free(all->items);
+	free(all->rows);
 	free(all->ids);
 	free(all->references);
 	free(all->order);
 	free(all->facts);
 	free(all->aliases);
-	ks_buf_release(&all->kind_texts);
 	ks_buf_release(&all->names);
 	ks_buf_release(&all->scratch);
+	all->spool = NULL;
+	all->items = NULL;
+	all->rows = NULL;
+	all->ids = NULL;
+	all->references = NULL;
+	all->order = NULL;
+	all->facts = NULL;
+	all->aliases = NULL;
+}
+
+enum ks_status
+ks_collection_settle(struct ks_collection *all, struct ks_error *err)
+{
+	size_t i;
+
+	all->outcomes = calloc(all->order_count + 1, sizeof(*all->outcomes));
+	if (all->outcomes == NULL)
+		return ks_fail_nomem(err);
+	for (i = 0; i < all->order_count; i++) {
+		const struct ks_item *item = &all->items[all->order[i]];
+
+		all->outcomes[i] = (struct ks_outcome){
+			item->digest, item->kind_text, item->is_new
+		};
+	}
+	forget(all);
+	return KS_OK;
+}
+
+void
+ks_collection_release(struct ks_collection *all)
+{
+	forget(all);
+	free(all->outcomes);
+	ks_buf_release(&all->kind_texts);
+}
+
+const struct ks_item_row *
+ks_collection_row(const struct ks_collection *all, const struct ks_item *item)
+{
+	static const struct ks_item_row none;
+
+	return item->row == 0 ? &none : &all->rows[item->row - 1];
 }
 
 /* Room for one more in an array; NULL when memory is short. */
@@ -150,10 +194,9 @@ intern_text(struct ks_buf *texts, uint32_t *last, struct ks_span text)
 }
 
 const char *
-ks_collection_kind(const struct ks_collection *all,
-	const struct ks_item *item)
+ks_collection_kind(const struct ks_collection *all, uint32_t kind_text)
 {
-	return (const char *)all->kind_texts.data + item->kind_text;
+	return (const char *)all->kind_texts.data + kind_text;
 }
 
 void
@@ -171,6 +214,12 @@ ks_collection_place(const struct ks_collection *all,
 }
 
 /* ---- taking in --------------------------------------------------------- */
+
+static uint8_t
+kind_number(const struct ks_kind *kind)
+{
+	return kind == NULL ? 0 : (uint8_t)(ks_kind_index(kind) + 1);
+}
 
 static enum ks_status
 add_references(struct ks_collection *all, uint32_t number,
@@ -191,8 +240,8 @@ add_references(struct ks_collection *all, uint32_t number,
 			return ks_fail_nomem(err);
 		all->references = grown;
 		grown += all->reference_count++;
-		grown->expected[0] = from->expected[0];
-		grown->expected[1] = from->expected[1];
+		grown->expected[0] = kind_number(from->expected[0]);
+		grown->expected[1] = kind_number(from->expected[1]);
 		status = intern(all, &from->target, &grown->target, err);
 	}
 	all->items[number].first_reference = (uint32_t)first;
@@ -209,6 +258,43 @@ is_from_row(const struct ks_gathered *manifest)
 		manifest->project.present || manifest->source.present;
 }
 
+/* The row of an item, made when it has none; NULL when memory is short. */
+static struct ks_item_row *
+need_row(struct ks_collection *all, struct ks_item *item)
+{
+	struct ks_item_row *grown;
+
+	if (item->row == 0) {
+		grown = grow(all->rows, &all->row_room, all->row_count,
+			sizeof(*grown));
+		if (grown == NULL)
+			return NULL;
+		all->rows = grown;
+		memset(&grown[all->row_count], 0, sizeof(*grown));
+		item->row = (uint32_t)++all->row_count;
+	}
+	return &all->rows[item->row - 1];
+}
+
+/* The first row that speaks of a manifest says where it is from. */
+static enum ks_status
+take_row(struct ks_collection *all, struct ks_item *item,
+	const struct ks_gathered *manifest, struct ks_error *err)
+{
+	struct ks_item_row *row;
+
+	if (!is_from_row(manifest) || ks_collection_row(all, item)->from_row)
+		return KS_OK;
+	row = need_row(all, item);
+	if (row == NULL)
+		return ks_fail_nomem(err);
+	row->from_row = true;
+	row->id = manifest->id;
+	row->project = manifest->project;
+	row->source = manifest->source;
+	return keep(all, manifest->provenance, &row->provenance, err);
+}
+
 /* The first occurrence of a manifest: its body and notes. */
 static enum ks_status
 add_first(struct ks_collection *all, uint32_t number,
@@ -220,19 +306,14 @@ add_first(struct ks_collection *all, uint32_t number,
 	if (status == KS_OK)
 		status = keep(all, manifest->metadata, &item->metadata, err);
 	if (status == KS_OK)
-		status = keep(all, manifest->provenance, &item->provenance,
-			err);
+		status = take_row(all, item, manifest, err);
 	item->present = true;
-	item->from_row = is_from_row(manifest);
 	item->kind = manifest->kind;
 	item->kind_text = intern_text(&all->kind_texts, &all->last_kind_text,
 		manifest->full_kind);
 	item->name = intern_text(&all->names, &all->last_name,
 		ks_span_text(manifest->place.name));
 	item->line = (uint32_t)manifest->place.line;
-	item->id = manifest->id;
-	item->project = manifest->project;
-	item->source = manifest->source;
 	if (status == KS_OK)
 		status = ks_buf_check(&all->kind_texts, err);
 	if (status == KS_OK)
@@ -256,13 +337,7 @@ add_again(struct ks_collection *all, uint32_t number,
 	if (!ks_span_equal(first, manifest->metadata))
 		all->other_metadata++;
 	/* A manifest may come first from a bundle and then from its row. */
-	if (item->from_row || !is_from_row(manifest))
-		return KS_OK;
-	item->from_row = true;
-	item->id = manifest->id;
-	item->project = manifest->project;
-	item->source = manifest->source;
-	return keep(all, manifest->provenance, &item->provenance, err);
+	return take_row(all, item, manifest, err);
 }
 
 static enum ks_status
@@ -377,10 +452,14 @@ ks_collection_overlay(struct ks_collection *all, const struct ks_id *digest,
 	struct ks_span provenance, struct ks_error *err)
 {
 	uint32_t number;
+	struct ks_item_row *row;
 	enum ks_status status = intern(all, digest, &number, err);
 
-	return status != KS_OK ? status : keep(all, provenance,
-		&all->items[number].overlay, err);
+	if (status != KS_OK)
+		return status;
+	row = need_row(all, &all->items[number]);
+	return row == NULL ? ks_fail_nomem(err) :
+		keep(all, provenance, &row->overlay, err);
 }
 
 /* ---- aliases ----------------------------------------------------------- */

@@ -20,29 +20,45 @@ struct ks_kept {
 	uint32_t len;
 };
 
+/* What a catalogue row, or --provenance, says of an item; most manifests of a
+ * large put have none. */
+struct ks_item_row {
+	struct ks_intake_id id, project, source;
+	struct ks_kept provenance;
+	struct ks_kept overlay;		/* from --provenance */
+	struct ks_id replaces;		/* the older digest of its id */
+	bool from_row;		/* a row has spoken of it */
+	bool replacing;		/* `replaces` is set */
+};
+
 /* A digest that the input holds or refers to. The digest stands first: it is
  * the key of the map. */
 struct ks_item {
 	struct ks_id digest;
-	struct ks_kept body, metadata, provenance;
-	struct ks_kept overlay;		/* from --provenance */
+	struct ks_kept body, metadata;
 	const struct ks_kind *kind;	/* NULL when not known */
 	uint32_t kind_text;		/* number of its full text */
 	uint32_t first_reference, reference_count;
 	uint32_t name, line;		/* where it was first met */
-	struct ks_intake_id id, project, source;
-	struct ks_id replaces;		/* the older digest of its id */
+	uint32_t row;		/* in `rows`, counted from 1; 0 = none */
 	bool present;		/* it was given (else: only named) */
 	bool listed;		/* it has a place in the input order */
-	bool from_row;		/* a row has spoken of it */
 	bool composed;		/* its turn has come */
 	bool is_new;		/* it was not in the store */
-	bool replacing;		/* `replaces` is set */
 };
 
+/* What became of an item: all that is kept while the commit is written. */
+struct ks_outcome {
+	struct ks_id digest;
+	uint32_t kind_text;
+	bool is_new;
+};
+
+/* Kinds are kept as ks_kind_index() + 1, 0 = none: there are as many
+ * references as records, and more. */
 struct ks_item_reference {
 	uint32_t target;	/* item number */
-	const struct ks_kind *expected[2];
+	uint8_t expected[2];
 };
 
 /* Facts that become lines after the publishes, in input order. */
@@ -76,6 +92,8 @@ struct ks_collection {
 	struct ks_item *items;
 	size_t item_room;
 	struct ks_idmap by_digest;
+	struct ks_item_row *rows;
+	size_t row_count, row_room;
 	struct ks_item_id *ids;
 	size_t id_room;
 	struct ks_idmap by_id;
@@ -83,6 +101,7 @@ struct ks_collection {
 	size_t reference_count, reference_room;
 	uint32_t *order;	/* items in input order, each once */
 	size_t order_count, order_room;
+	struct ks_outcome *outcomes;	/* in input order, once it is closed */
 	struct ks_fact *facts;
 	size_t fact_count, fact_room;
 	struct ks_alias *aliases;
@@ -128,6 +147,15 @@ enum ks_status ks_collection_aliases(struct ks_collection *all,
 	const uint8_t id[16], struct ks_buf *out, struct ks_error *err)
 	KS_CHECKED;
 
+/* Keep what became of the items, in `outcomes` (order_count of them), and
+ * forget everything else but the texts of kinds. */
+enum ks_status ks_collection_settle(struct ks_collection *all,
+	struct ks_error *err) KS_CHECKED;
+
+/* What rows say of an item; all empty when none do. */
+const struct ks_item_row *ks_collection_row(const struct ks_collection *all,
+	const struct ks_item *item);
+
 /* The item of a digest or id, or KS_NO_ITEM. */
 uint32_t ks_collection_find(const struct ks_collection *all,
 	const struct ks_id *digest);
@@ -141,7 +169,7 @@ enum ks_status ks_collection_get(const struct ks_collection *all,
 
 /* "apiVersion/kind" of an item; "FILE:LINE" where it was met, into `out`. */
 const char *ks_collection_kind(const struct ks_collection *all,
-	const struct ks_item *item);
+	uint32_t kind_text);
 void ks_collection_place(const struct ks_collection *all,
 	const struct ks_item *item, struct ks_buf *out);
 

@@ -134,16 +134,18 @@ static enum ks_status
 add_aliases(struct composer *composer, const struct ks_item *item,
 	struct ks_error *err)
 {
+	const struct ks_item_row *row =
+		ks_collection_row(composer->all, item);
 	struct ks_buf *partial = &composer->partial;
 	size_t before;
 	enum ks_status status;
 
-	if (!item->id.present)
+	if (!row->id.present)
 		return KS_OK;
 	ks_buf_clear(partial);
 	ks_buf_text(partial, "{\"aliases\":");
 	before = partial->len;
-	status = ks_collection_aliases(composer->all, item->id.bytes, partial,
+	status = ks_collection_aliases(composer->all, row->id.bytes, partial,
 		err);
 	if (status != KS_OK || partial->len == before)
 		return status;
@@ -156,17 +158,19 @@ static enum ks_status
 add_source(struct composer *composer, const struct ks_item *item,
 	struct ks_error *err)
 {
+	const struct ks_item_row *row =
+		ks_collection_row(composer->all, item);
 	struct ks_id digest;
 
 	if (item->kind == NULL || !ks_kind_has_source(item->kind))
 		return KS_OK;
 	if (composer->all->source != KS_NO_ITEM)
 		digest = composer->all->items[composer->all->source].digest;
-	else if (!item->source.present)
+	else if (!row->source.present)
 		return KS_OK;
-	else if (!resolve_id(composer, item->source.bytes, &digest))
+	else if (!resolve_id(composer, row->source.bytes, &digest))
 		return unknown_id(composer, item, "sourceId",
-			item->source.bytes, err);
+			row->source.bytes, err);
 	add_digest_member(&composer->partial, "source", &digest);
 	overlay(composer, ks_buf_span(&composer->partial));
 	return KS_OK;
@@ -176,14 +180,16 @@ static enum ks_status
 add_project(struct composer *composer, const struct ks_item *item,
 	struct ks_error *err)
 {
+	const struct ks_item_row *row =
+		ks_collection_row(composer->all, item);
 	struct ks_id digest;
 
 	if (item->kind == NULL || !ks_kind_has_project(item->kind) ||
-		!item->project.present)
+		!row->project.present)
 		return KS_OK;
-	if (!resolve_id(composer, item->project.bytes, &digest))
+	if (!resolve_id(composer, row->project.bytes, &digest))
 		return unknown_id(composer, item, "projectId",
-			item->project.bytes, err);
+			row->project.bytes, err);
 	add_digest_member(&composer->partial, "project", &digest);
 	overlay(composer, ks_buf_span(&composer->partial));
 	return KS_OK;
@@ -195,9 +201,11 @@ static enum ks_status
 compose_provenance(struct composer *composer, const struct ks_item *item,
 	struct ks_error *err)
 {
+	const struct ks_item_row *row =
+		ks_collection_row(composer->all, item);
 	struct ks_span text;
 	enum ks_status status = ks_collection_get(composer->all,
-		item->provenance, &composer->partial, &text, err);
+		row->provenance, &composer->partial, &text, err);
 
 	ks_buf_clear(&composer->provenance);
 	if (status != KS_OK)
@@ -209,7 +217,7 @@ compose_provenance(struct composer *composer, const struct ks_item *item,
 	if (status == KS_OK)
 		status = add_project(composer, item, err);
 	if (status == KS_OK)
-		status = ks_collection_get(composer->all, item->overlay,
+		status = ks_collection_get(composer->all, row->overlay,
 			&composer->partial, &text, err);
 	if (status != KS_OK)
 		return status;
@@ -319,12 +327,19 @@ published_kind(struct composer *composer, uint32_t object,
 	return ks_kind_find_full(*text);
 }
 
+static const struct ks_kind *
+kind_of_number(uint8_t number)
+{
+	return number == 0 ? NULL : ks_kind_at((size_t)number - 1);
+}
+
 static enum ks_status
 check_kind(struct composer *composer, const struct ks_item *item,
 	const struct ks_item_reference *reference, struct ks_error *err)
 {
 	struct ks_reference probe = {
-		.expected = { reference->expected[0], reference->expected[1] }
+		.expected = { kind_of_number(reference->expected[0]),
+			kind_of_number(reference->expected[1]) }
 	};
 	const struct ks_item *target = &composer->all->items[reference->target];
 	struct path_search search = { .target = &target->digest };
@@ -383,7 +398,8 @@ ensure_provenance(struct composer *composer, const struct ks_item *item,
 	memset(&provenance, 0, sizeof(provenance));
 	if (text.len > 0)
 		status = ks_provenance_read(text, ks_span_text(
-			ks_collection_kind(composer->all, item)), &provenance,
+			ks_collection_kind(composer->all, item->kind_text)),
+			&provenance,
 			err);
 	if (status != KS_OK && status != KS_NOMEM)
 		return refuse(composer, item, err);
@@ -427,18 +443,22 @@ print_missing(struct open_set *open, struct ks_buf *out)
 
 /* A Source or Artifact whose id belonged to another digest replaces it. */
 static void
-note_replaced(struct composer *composer, struct ks_item *item)
+note_replaced(struct composer *composer, const struct ks_item *item)
 {
+	struct ks_item_row *row;
 	uint32_t object;
 
-	if (!item->id.present || item->kind == NULL ||
+	if (item->row == 0 || item->kind == NULL ||
 		!ks_kind_is_mutable_row(item->kind))
 		return;
-	object = ks_replay_find_id(composer->writing->replay, item->id.bytes);
+	row = &composer->all->rows[item->row - 1];
+	if (!row->id.present)
+		return;
+	object = ks_replay_find_id(composer->writing->replay, row->id.bytes);
 	if (object == KS_NO_OBJECT)
 		return;
-	item->replaces = state_of(composer, object)->digest;
-	item->replacing = !ks_id_equal(&item->replaces, &item->digest);
+	row->replaces = state_of(composer, object)->digest;
+	row->replacing = !ks_id_equal(&row->replaces, &item->digest);
 }
 
 /* What the index does not know must not be in the tree either (store-layout.md,
@@ -465,7 +485,8 @@ write_publish(struct composer *composer, struct ks_item *item,
 	struct ks_entry entry = {
 		.op = KS_OP_PUBLISH,
 		.digest = item->digest,
-		.kind = ks_span_text(ks_collection_kind(composer->all, item)),
+		.kind = ks_span_text(ks_collection_kind(composer->all,
+			item->kind_text)),
 		.missing = missing,
 		.provenance = ks_buf_span(&composer->provenance)
 	};
@@ -755,6 +776,8 @@ write_facts(struct composer *composer, bool retracts, struct ks_error *err)
 		const struct ks_fact *fact = &composer->all->facts[i];
 		const struct ks_item *item =
 			&composer->all->items[fact->item];
+		const struct ks_item_row *row =
+			ks_collection_row(composer->all, item);
 
 		if ((fact->kind == KS_FACT_RETRACT) != retracts)
 			continue;
@@ -766,9 +789,9 @@ write_facts(struct composer *composer, bool retracts, struct ks_error *err)
 			status = supersede_by_row(composer, fact, err);
 			break;
 		case KS_FACT_REPLACE:
-			if (item->replacing)
+			if (row->replacing)
 				status = write_supersede(composer, item,
-					&item->replaces, err);
+					&row->replaces, err);
 			break;
 		}
 	}

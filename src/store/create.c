@@ -143,10 +143,14 @@ ks_store_create(const char *path, const char *origin, bool worktree,
 	contents[ATTRIBUTES] = ks_span_text(ks_layout_attributes);
 	contents[SEGMENT] = ks_buf_span(&segment);
 	contents[STORE] = ks_buf_span(&store);
-	if (status == KS_OK)
+	if (status == KS_OK) {
 		status = fill(db, contents, seconds, err);
+		if (status == KS_OK)
+			ks_gitdb_close(db);
+		else
+			ks_gitdb_discard(db);
+	}
 	ks_buf_release(&store);
 	ks_buf_release(&segment);
-	ks_gitdb_close(db);
 	return status;
 }

@@ -134,6 +134,7 @@ ks_gitdb_close(struct ks_gitdb *db)
 	free(db->objects);
 	free(db->worktree);
 	free(db->promisor);
+	free(db->created);
 	free(db);
 }
 

@@ -51,6 +51,9 @@ enum ks_status ks_gitdb_create(struct ks_gitdb **out, const char *path,
 
 void ks_gitdb_close(struct ks_gitdb *db);
 
+/* Close a repository that ks_gitdb_create() has made, and remove it again. */
+void ks_gitdb_discard(struct ks_gitdb *db);
+
 /* The common git directory, absolute, with a trailing '/'; the work tree, or
  * NULL. Owned by db. */
 const char *ks_gitdb_directory(const struct ks_gitdb *db);

@@ -145,6 +145,11 @@ create_in(struct ks_gitdb **out, const char *path, bool worktree,
 	if (rc < 0)
 		return ks_git_fail(err, rc, KS_IO, "cannot create %s", path);
 	status = ks_git_wrap(&db, repo, err);
+	if (status == KS_OK) {
+		db->created = ks_git_join("", path);
+		if (db->created == NULL)
+			status = ks_fail_nomem(err);
+	}
 	if (status == KS_OK)
 		status = write_attributes(db, err);
 	if (status == KS_OK)
@@ -206,5 +211,20 @@ ks_gitdb_create(struct ks_gitdb **out, const char *path, bool worktree,
 	}
 	if (status != KS_OK)
 		remove_directories(path, made);
+	else
+		(*out)->made = made;
 	return status;
+}
+
+void
+ks_gitdb_discard(struct ks_gitdb *db)
+{
+	char *path = db->created;
+	size_t made = db->made;
+
+	db->created = NULL;
+	ks_gitdb_close(db);
+	remove_below(path, 0);
+	remove_directories(path, made);
+	free(path);
 }

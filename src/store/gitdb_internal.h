@@ -39,6 +39,9 @@ struct ks_gitdb {
 	bool shallow;
 	int shared;		/* core.sharedRepository as bits; 0 = umask,
 				 * negative = exactly these */
+	char *created;		/* the path given to ks_gitdb_create(), … */
+	size_t made;		/* … and the length of its topmost directory
+				 * that was made then; 0 = none was */
 };
 
 /* Record a failure of libgit2: the text, ": " and its message. The status is

@@ -162,9 +162,15 @@ commit(struct put *put, struct ks_error *err)
 			(unsigned long long)(result->annotated +
 			result->retracted + result->superseded));
 	ks_buf_byte(&message, '\n');
+	/* Of a million records the commit needs room for its own. */
+	ks_objects_free(put->objects);
+	put->objects = NULL;
+	status = ks_collection_settle(&put->all, err);
 	result->entries = put->writing.lines;
 	result->size = ks_replay_tree(put->writing.replay)->size;
-	status = ks_writing_commit(&put->writing, ks_buf_cstr(&message), err);
+	if (status == KS_OK)
+		status = ks_writing_commit(&put->writing,
+			ks_buf_cstr(&message), err);
 	ks_buf_release(&message);
 	if (status == KS_OK && !ks_oid_is_zero(&put->writing.commit))
 		(void)ks_oid_print(&put->writing.commit, result->commit);
@@ -177,12 +183,12 @@ report(struct put *put, ks_put_fn *visit, void *arg)
 	size_t i;
 
 	for (i = 0; visit != NULL && i < put->all.order_count; i++) {
-		const struct ks_item *item =
-			&put->all.items[put->all.order[i]];
+		const struct ks_outcome *outcome = &put->all.outcomes[i];
 		struct ks_put_object object = {
-			.digest = item->digest,
-			.kind = ks_collection_kind(&put->all, item),
-			.is_new = item->is_new
+			.digest = outcome->digest,
+			.kind = ks_collection_kind(&put->all,
+				outcome->kind_text),
+			.is_new = outcome->is_new
 		};
 
 		visit(arg, &object);

@@ -334,10 +334,13 @@ write_tree(struct ks_writing *writing, struct ks_oid *tree,
 		changes[i].oid = writing->oids[i];
 		path += strlen(path) + 1;
 	}
+	free(writing->oids);
+	writing->oids = NULL;
 	qsort(changes, writing->changes, sizeof(*changes), by_path);
 	status = ks_gitdb_tree(writing->writer, &writing->store->tree, changes,
 		writing->changes, tree, err);
 	free(changes);
+	ks_buf_release(&writing->paths);
 	return status;
 }
 
@@ -380,7 +383,9 @@ ks_writing_commit(struct ks_writing *writing, const char *message,
 		return status;
 	status = check_places(writing, err);
 	if (status == KS_OK)
-		status = write_tree(writing, &tree, err);
+		ks_replay_free(writing->replay);
+	writing->replay = NULL;
+	status = write_tree(writing, &tree, err);
 	if (status == KS_OK)
 		status = ks_gitdb_finish(writing->writer, &tree,
 			&writing->store->head, message, writing->seconds,

@@ -513,7 +513,8 @@ make_dictionary_store() {
 		undo
 	done
 	for text in '{"format":"kistore/2"}' \
-		'{"format":"kistore/1","hash":"sha512"}'; do
+		'{"format":"kistore/1","hash":"sha512"}' \
+		'{"epoch":1,"format":"kistore/2"}'; do
 		printf %s "$text" | place store.json
 		for command in verify status "get $RUN" "resolve $RUN" \
 			"put $SEEDS/003/run.json"; do

@@ -27,9 +27,10 @@
 static _Atomic long faults_left;
 static _Atomic bool fault_sticks;	/* all that follow fail, too */
 static _Atomic bool fault_fired;
+static const char *volatile fault_call = "?";	/* the first that failed */
 
 static inline bool
-fault_fires(void)
+fault_fires(const char *call)
 {
 	long left = atomic_load(&faults_left);
 
@@ -39,6 +40,7 @@ fault_fires(void)
 	if (atomic_fetch_sub(&faults_left, 1) != 1)
 		return false;
 	atomic_store(&fault_fired, true);
+	fault_call = call;
 	return true;
 }
 
@@ -260,12 +262,23 @@ assert_sound(struct ks_store *store)
 	"objects/pack/pack-[0-9a-f]{40}.(idx|pack)|" \
 	"objects/[0-9a-f]{2}/[0-9a-f]{38}"
 
+/* Which call failed, for messages. */
+static inline const char *
+where(const struct scenario *scenario, long n)
+{
+	static char text[256];
+
+	(void)snprintf(text, sizeof(text), "%s, call %ld (%s)",
+		scenario->name, n, fault_call);
+	return text;
+}
+
 static inline void
-assert_nothing_left(const char *name, long n)
+assert_nothing_left(const struct scenario *scenario, long n)
 {
 	if (scratch_sh("cd " WORK "; find . -type f | sed 's,^./,,' | "
 		"grep -vxE '" FILES "'") == 0)
-		fail_msg("%s, call %ld: something is left", name, n);
+		fail_msg("%s: something is left", where(scenario, n));
 }
 
 static inline void
@@ -314,16 +327,15 @@ check_refusal(const struct scenario *scenario, long n, enum ks_status status,
 	const struct ks_error *err)
 {
 	if (fault_damage > 0)
-		fail_msg("%s, call %ld: damage was reported", scenario->name,
-			n);
+		fail_msg("%s: damage was reported", where(scenario, n));
 	if (status == KS_OK)
 		return;
 	if (status != KS_IO && status != KS_NOMEM)
-		fail_msg("%s, call %ld: %s, \"%s\"", scenario->name, n,
+		fail_msg("%s: %s, \"%s\"", where(scenario, n),
 			ks_status_name(status), err->message);
 	if (err->status != status || err->message[0] == '\0' ||
 		strchr(err->message, '\n') != NULL)
-		fail_msg("%s, call %ld: %s with \"%s\"", scenario->name, n,
+		fail_msg("%s: %s with \"%s\"", where(scenario, n),
 			ks_status_name(status), err->message);
 }
 
@@ -338,23 +350,24 @@ check_store(const struct scenario *scenario, long n, enum ks_status status,
 
 	if (scenario->start == NULL && status != KS_OK) {
 		if (access(WORK, F_OK) == 0)
-			fail_msg("init, call %ld: something is left", n);
+			fail_msg("%s: something is left",
+				where(scenario, n));
 		if (perform(scenario, &err) != KS_OK)
-			fail_msg("init after call %ld: %s", n, err.message);
+			fail_msg("%s, tried again: %s", where(scenario, n),
+				err.message);
 	}
 	store = open_work();
 	root = root_of(store);
 	if (!ks_id_equal(&root, &outcome->after) &&
 		!(status != KS_OK && ks_id_equal(&root, &outcome->before)))
-		fail_msg("%s, call %ld: neither old nor new", scenario->name,
-			n);
+		fail_msg("%s: neither old nor new", where(scenario, n));
 	if (thorough) {
 		assert_sound(store);
 		if (put_fixture(store, "seeds/closure/003", &err) != KS_OK)
-			fail_msg("put after %s, call %ld: %s", scenario->name,
-				n, err.message);
+			fail_msg("%s, then a put: %s", where(scenario, n),
+				err.message);
 		assert_sound(store);
-		assert_nothing_left(scenario->name, n);
+		assert_nothing_left(scenario, n);
 	}
 	ks_store_close(store);
 }
@@ -381,8 +394,7 @@ fail_each_call(const struct scenario *scenario, long stride, bool sticks)
 		if (status == KS_OK && !ks_span_equal(
 			ks_buf_span(&fault_answer),
 			ks_buf_span(&outcome.answer)))
-			fail_msg("%s, call %ld: another answer",
-				scenario->name, n);
+			fail_msg("%s: another answer", where(scenario, n));
 		if (sticks && scenario->start == NULL)
 			continue;	/* it could not clean up */
 		check_store(scenario, n, status, &outcome,

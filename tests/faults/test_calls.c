@@ -22,12 +22,19 @@
 
 /* Whether to fail, errno then being set. */
 static bool
-fails(int code)
+fails(const char *call, int code)
 {
-	if (!fault_fires())
+	if (!fault_fires(call))
 		return false;
 	errno = code;
 	return true;
+}
+
+/* What frees room goes on working on a full disk. */
+static bool
+fails_once(const char *call, int code)
+{
+	return atomic_load(&faults_left) > 0 && fails(call, code);
 }
 
 /* A test of short and interrupted calls counts these. */
@@ -57,28 +64,28 @@ is_interrupted(size_t *count)
 
 WRAP(ssize_t, write, (int fd, const void *bytes, size_t count))
 {
-	if (fails(ENOSPC) || is_interrupted(&count))
+	if (fails(__func__, ENOSPC) || is_interrupted(&count))
 		return -1;
 	return __real_write(fd, bytes, count);
 }
 
 WRAP(ssize_t, pwrite, (int fd, const void *bytes, size_t count, off_t at))
 {
-	if (fails(ENOSPC) || is_interrupted(&count))
+	if (fails(__func__, ENOSPC) || is_interrupted(&count))
 		return -1;
 	return __real_pwrite(fd, bytes, count, at);
 }
 
 WRAP(ssize_t, read, (int fd, void *bytes, size_t count))
 {
-	if (fails(EIO) || is_interrupted(&count))
+	if (fails(__func__, EIO) || is_interrupted(&count))
 		return -1;
 	return __real_read(fd, bytes, count);
 }
 
 WRAP(ssize_t, pread, (int fd, void *bytes, size_t count, off_t at))
 {
-	if (fails(EIO) || is_interrupted(&count))
+	if (fails(__func__, EIO) || is_interrupted(&count))
 		return -1;
 	return __real_pread(fd, bytes, count, at);
 }
@@ -96,7 +103,7 @@ __wrap_open(const char *path, int flags, ...)
 		mode = va_arg(args, mode_t);
 		va_end(args);
 	}
-	return fails(EMFILE) ? -1 : __real_open(path, flags, mode);
+	return fails(__func__, EMFILE) ? -1 : __real_open(path, flags, mode);
 }
 
 int __real_openat(int dir, const char *path, int flags, ...);
@@ -112,92 +119,92 @@ __wrap_openat(int dir, const char *path, int flags, ...)
 		mode = va_arg(args, mode_t);
 		va_end(args);
 	}
-	return fails(EMFILE) ? -1 : __real_openat(dir, path, flags, mode);
+	return fails(__func__, EMFILE) ? -1 : __real_openat(dir, path, flags, mode);
 }
 
 int __wrap___openat_2(int dir, const char *path, int flags);
 int
 __wrap___openat_2(int dir, const char *path, int flags)
 {
-	return fails(EMFILE) ? -1 : __real_openat(dir, path, flags);
+	return fails(__func__, EMFILE) ? -1 : __real_openat(dir, path, flags);
 }
 
 WRAP(int, close, (int fd))
 {
 	int rc = __real_close(fd);
 
-	return fails(EIO) ? -1 : rc;
+	return fails_once(__func__, EIO) ? -1 : rc;
 }
 
 WRAP(int, fsync, (int fd))
 {
-	return fails(EIO) ? -1 : __real_fsync(fd);
+	return fails(__func__, EIO) ? -1 : __real_fsync(fd);
 }
 
 WRAP(int, rename, (const char *from, const char *to))
 {
-	return fails(ENOSPC) ? -1 : __real_rename(from, to);
+	return fails(__func__, ENOSPC) ? -1 : __real_rename(from, to);
 }
 
 WRAP(int, renameat, (int a, const char *from, int b, const char *to))
 {
-	return fails(ENOSPC) ? -1 : __real_renameat(a, from, b, to);
+	return fails(__func__, ENOSPC) ? -1 : __real_renameat(a, from, b, to);
 }
 
 WRAP(int, link, (const char *from, const char *to))
 {
-	return fails(ENOSPC) ? -1 : __real_link(from, to);
+	return fails(__func__, ENOSPC) ? -1 : __real_link(from, to);
 }
 
 WRAP(int, unlink, (const char *path))
 {
-	return fails(EIO) ? -1 : __real_unlink(path);
+	return fails_once(__func__, EIO) ? -1 : __real_unlink(path);
 }
 
 WRAP(int, unlinkat, (int dir, const char *path, int flags))
 {
-	return fails(EIO) ? -1 : __real_unlinkat(dir, path, flags);
+	return fails_once(__func__, EIO) ? -1 : __real_unlinkat(dir, path, flags);
 }
 
 WRAP(int, mkstemp, (char *path))
 {
-	return fails(ENOSPC) ? -1 : __real_mkstemp(path);
+	return fails(__func__, ENOSPC) ? -1 : __real_mkstemp(path);
 }
 
 WRAP(int, mkdir, (const char *path, mode_t mode))
 {
-	return fails(ENOSPC) ? -1 : __real_mkdir(path, mode);
+	return fails(__func__, ENOSPC) ? -1 : __real_mkdir(path, mode);
 }
 
 WRAP(int, mkdirat, (int dir, const char *path, mode_t mode))
 {
-	return fails(ENOSPC) ? -1 : __real_mkdirat(dir, path, mode);
+	return fails(__func__, ENOSPC) ? -1 : __real_mkdirat(dir, path, mode);
 }
 
 WRAP(int, rmdir, (const char *path))
 {
-	return fails(EIO) ? -1 : __real_rmdir(path);
+	return fails_once(__func__, EIO) ? -1 : __real_rmdir(path);
 }
 
 WRAP(int, ftruncate, (int fd, off_t len))
 {
-	return fails(EIO) ? -1 : __real_ftruncate(fd, len);
+	return fails(__func__, EIO) ? -1 : __real_ftruncate(fd, len);
 }
 
 WRAP(int, flock, (int fd, int how))
 {
-	return fails(EIO) ? -1 : __real_flock(fd, how);
+	return fails(__func__, EIO) ? -1 : __real_flock(fd, how);
 }
 
 WRAP(DIR *, opendir, (const char *path))
 {
-	return fails(EMFILE) ? NULL : __real_opendir(path);
+	return fails(__func__, EMFILE) ? NULL : __real_opendir(path);
 }
 
 WRAP(int, pthread_create, (pthread_t *thread, const pthread_attr_t *attr,
 	void *(*start)(void *), void *arg))
 {
-	if (fault_fires())
+	if (fault_fires(__func__))
 		return EAGAIN;
 	return __real_pthread_create(thread, attr, start, arg);
 }

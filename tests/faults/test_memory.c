@@ -17,7 +17,7 @@ void *__wrap_malloc(size_t size);
 void *
 __wrap_malloc(size_t size)
 {
-	return fault_fires() ? NULL : __real_malloc(size);
+	return fault_fires(__func__) ? NULL : __real_malloc(size);
 }
 
 void *__real_calloc(size_t count, size_t size);
@@ -25,7 +25,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *
 __wrap_calloc(size_t count, size_t size)
 {
-	return fault_fires() ? NULL : __real_calloc(count, size);
+	return fault_fires(__func__) ? NULL : __real_calloc(count, size);
 }
 
 void *__real_realloc(void *memory, size_t size);
@@ -33,7 +33,7 @@ void *__wrap_realloc(void *memory, size_t size);
 void *
 __wrap_realloc(void *memory, size_t size)
 {
-	return fault_fires() ? NULL : __real_realloc(memory, size);
+	return fault_fires(__func__) ? NULL : __real_realloc(memory, size);
 }
 
 /* Of the many allocations of a large put, one in so many. */
