@@ -120,7 +120,8 @@ enum ks_status ks_resolve_one(struct ks_store *store, const char *reference,
 
 /* Which text of an object. */
 enum ks_get_form {
-	KS_GET_BODY,		/* the canonical bytes, whose SHA-256 is the id */
+	KS_GET_BODY,		/* the canonical bytes; their SHA-256 is
+				 * the id */
 	KS_GET_MANIFEST,	/* with metadata, canonical */
 	KS_GET_BUNDLE,		/* canonical object of the record and its
 				 * reference closure; see the manual */
@@ -137,7 +138,8 @@ enum ks_status ks_get(struct ks_store *store, const struct ks_id *digest,
 /* One line of the reference tree, in depth-first order. */
 struct ks_tree_node {
 	unsigned depth;		/* 0 = the record itself */
-	const char *path;	/* "spec.workloadDigest", "source"; "" at depth 0 */
+	const char *path;	/* "spec.workloadDigest", "source"; "" at
+				 * depth 0 */
 	struct ks_id digest;
 	const char *kind;	/* full kind, or "" when not known */
 	const char *name;	/* metadata.name, spec.slug, or "" */
@@ -154,6 +156,12 @@ typedef void ks_tree_fn(void *arg, const struct ks_tree_node *node);
 enum ks_status ks_reference_tree(struct ks_store *store,
 	const struct ks_id *digest, ks_tree_fn *visit, void *arg,
 	struct ks_error *err) KS_CHECKED;
+
+/* KS_UNSUPPORTED when the log has a line that needs a newer kistore: then
+ * what the log says of a record, beyond that it was published, cannot be told
+ * (store-layout.md R3). */
+enum ks_status ks_log_understood(struct ks_store *store, struct ks_error *err)
+	KS_CHECKED;
 
 /* The log as a whole. */
 struct ks_log_info {
@@ -183,7 +191,7 @@ struct ks_status_info {
 	const char *directory;		/* of the git repository */
 	const char *origin;		/* "" when none */
 	char commit[41];
-	const char *branch;		/* "refs/heads/main"; "" when detached */
+	const char *branch;		/* "refs/heads/main"; "" = detached */
 	struct ks_log_info log;
 	uint64_t objects, packs, dictionaries, checkpoints;
 	uint64_t faults, unsupported;	/* lines of the log */
@@ -201,7 +209,8 @@ enum ks_status ks_store_status(struct ks_store *store,
 
 /* Options that all writers share. */
 struct ks_write_options {
-	int64_t now;		/* POSIX seconds; < 0 = the clock under the lock */
+	int64_t now;		/* POSIX seconds; < 0 = the clock, read
+				 * under the lock */
 	int wait_ms;		/* for the lock; negative = for ever */
 	const struct ks_watch *watch;	/* may be NULL */
 };
@@ -294,8 +303,9 @@ enum ks_severity {
 /* One finding. */
 struct ks_finding {
 	enum ks_severity severity;
-	const struct ks_id *digest;	/* NULL when it is not about an object */
-	const char *path;		/* in the tree, e.g. "log/000/000.jsonl:17" */
+	const struct ks_id *digest;	/* NULL = not about an object */
+	const char *path;		/* in the tree, as in
+					 * "log/000/000.jsonl:17" */
 	const char *message;
 };
 typedef void ks_finding_report_fn(void *arg, const struct ks_finding *finding);

@@ -128,9 +128,12 @@ ks_cmd_resolve(struct ks_cli *cli, struct ks_error *err)
 	status = ks_cli_open(cli, cli->at, &store, err);
 	if (status != KS_OK)
 		return status;
-	/* Whatever is wrong is told there. */
-	*err = (struct ks_error)KS_ERROR_INIT;
-	status = answer_all(cli, store, tree);
+	status = ks_log_understood(store, err);
+	if (status == KS_OK) {
+		/* Whatever is wrong is told there. */
+		*err = (struct ks_error)KS_ERROR_INIT;
+		status = answer_all(cli, store, tree);
+	}
 	ks_store_close(store);
 	return status;
 }

@@ -26,7 +26,8 @@ ks_id_parse_hex(struct ks_id *id, struct ks_span hex)
 bool
 ks_id_parse(struct ks_id *id, struct ks_span text)
 {
-	if (text.len != KS_ID_TEXT || memcmp(text.data, prefix, PREFIX_LEN) != 0)
+	if (text.len != KS_ID_TEXT ||
+		memcmp(text.data, prefix, PREFIX_LEN) != 0)
 		return false;
 	return ks_id_parse_hex(id,
 		ks_span(text.data + PREFIX_LEN, KS_ID_HEX));

@@ -48,7 +48,8 @@ bool ks_kind_metadata_optional(const struct ks_kind *kind);
 
 /* What is found while reading a spec or metadata. */
 enum ks_finding_level {
-	KS_FINDING_ERROR,	/* wrong type, missing member, malformed value */
+	KS_FINDING_ERROR,	/* wrong type, missing member, malformed
+				 * value */
 	KS_FINDING_UNKNOWN,	/* a member the table does not have */
 	KS_FINDING_NOTE		/* what normalisation changed */
 };

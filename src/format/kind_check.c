@@ -215,9 +215,11 @@ scalar_fits(const struct ks_type *type, struct ks_span value)
 {
 	switch (type->shape) {
 	case KS_SHAPE_TEXT:
-		return ks_is_string(value) && text_fits(type, ks_json_raw(value));
+		return ks_is_string(value) &&
+			text_fits(type, ks_json_raw(value));
 	case KS_SHAPE_WORD:
-		return ks_is_string(value) && word_fits(type, ks_json_raw(value));
+		return ks_is_string(value) &&
+			word_fits(type, ks_json_raw(value));
 	case KS_SHAPE_LINK:
 	case KS_SHAPE_REFERENCE:
 		return ks_is_string(value) &&
@@ -451,7 +453,8 @@ check_value(struct check *check, const struct ks_type *type,
 		check_list(check, type, place);
 		return;
 	case KS_SHAPE_STATEMENT:
-		check_statement(check, type, place, ks_walk_value(&check->text));
+		check_statement(check, type, place,
+			ks_walk_value(&check->text));
 		return;
 	case KS_SHAPE_TEXT:
 	case KS_SHAPE_WORD:

@@ -44,7 +44,7 @@ struct ks_type {
 	bool above_min;			/* NUMBER: `min` itself is refused */
 	int64_t min, max;		/* OBJECT: max is how many fields */
 	bool (*fits)(struct ks_span raw);	/* TEXT; NULL = any text */
-	const char *says;		/* TEXT with `fits`: the rule in words */
+	const char *says;	/* TEXT with `fits`: the rule in words */
 	const char *const *words;	/* WORD; NULL-terminated */
 	const struct ks_kind *expected[2];	/* REFERENCE */
 	const struct ks_type *key;		/* MAP; always TEXT */

@@ -89,7 +89,8 @@ ks_layout_dictionary_name(const char *name, uint32_t *id,
 {
 	const char *dash = strchr(name, '-');
 
-	if (dash == NULL || !parse_dictionary_id(name, (size_t)(dash - name), id))
+	if (dash == NULL ||
+		!parse_dictionary_id(name, (size_t)(dash - name), id))
 		return false;
 	return strlen(dash + 1) == KS_ID_HEX + strlen(".zdict") &&
 		strcmp(dash + 1 + KS_ID_HEX, ".zdict") == 0 &&

@@ -46,7 +46,8 @@ char *ks_layout_segment(uint64_t index, char out[KS_SEGMENT_PATH]);
 char *ks_layout_dictionary(uint32_t id, const struct ks_id *digest,
 	char out[KS_DICTIONARY_PATH]);
 
-/* Take apart a file name in dictionaries/; false when it is not of that form. */
+/* Take apart a file name in dictionaries/; false when it is not of that
+ * form. */
 bool ks_layout_dictionary_name(const char *name, uint32_t *id,
 	struct ks_id *digest);
 

@@ -20,7 +20,7 @@
 struct ks_record {
 	struct ks_span api_version;	/* escaped, without quotes */
 	struct ks_span kind_name;
-	struct ks_span metadata;	/* canonical object; empty when absent */
+	struct ks_span metadata;	/* canonical object; empty = absent */
 	struct ks_span spec;		/* canonical object */
 	const struct ks_kind *kind;	/* NULL when unknown */
 };

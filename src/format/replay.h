@@ -81,7 +81,8 @@ void ks_replay_free(struct ks_replay *replay);
 /* Announce a takedown that stands later in the log: needed before replaying a
  * log that holds redacted lines, since only the takedown says whose they are.
  * Call for every takedown line that is still to come, in order, before the
- * first redacted line is taken. A redacted line belongs to the first that names it. */
+ * first redacted line is taken. A redacted line belongs to the first that
+ * names it. */
 enum ks_status ks_replay_foresee(struct ks_replay *replay, uint64_t index,
 	const struct ks_entry *takedown, struct ks_error *err) KS_CHECKED;
 

@@ -57,7 +57,8 @@ refuse(struct composer *composer, const struct ks_item *item,
 	return KS_INVALID;
 }
 
-/* The digest that a publisher's id belongs to: in the input, then in the log. */
+/* The digest that a publisher's id belongs to: in the input, then in the
+ * log. */
 static bool
 resolve_id(struct composer *composer, const uint8_t id[16],
 	struct ks_id *digest)

@@ -590,7 +590,10 @@ consume(struct gathering *gathering, struct batch *batch,
 	counts->unknown_rows += batch->counts.unknown_rows;
 	counts->stated_digests += batch->counts.stated_digests;
 	counts->notes += batch->counts.notes;
-	status = deliver(gathering, batch, err);
+	/* Pieces of a buffer that failed point nowhere. */
+	status = ks_buf_check(&batch->text, err);
+	if (status == KS_OK)
+		status = deliver(gathering, batch, err);
 	if (status == KS_OK && batch->status != KS_OK) {
 		status = batch->status;
 		if (err != NULL)

@@ -42,11 +42,13 @@ static enum ks_status
 load(struct ks_store *store, const struct ks_id *digest,
 	struct loaded *loaded, struct ks_error *err)
 {
-	struct ks_index *index;
+	struct ks_index *index = NULL;
 	struct ks_index_row row;
 	char text[KS_ID_TEXT + 1];
 	enum ks_status status = get_body(store, digest, &loaded->body, err);
 
+	if (status == KS_OK)
+		status = ks_log_understood(store, err);
 	if (status == KS_OK)
 		status = ks_store_index(store, &index, NULL, err);
 	if (status != KS_OK)
@@ -294,7 +296,7 @@ static void
 collect_targets(struct ks_store *store, const struct ks_id *digest,
 	const struct ks_record *record, struct targets *targets)
 {
-	struct ks_index *index;
+	struct ks_index *index = NULL;
 	struct ks_index_row row;
 
 	targets->count = 0;
@@ -375,7 +377,8 @@ gather_page(struct bundle *bundle, const struct ks_id *digest,
 		struct loaded part = LOADED_INIT;
 
 		if (strcmp(targets->paths[i], "spec.protocolDigest") == 0 ||
-			strcmp(targets->paths[i], "spec.environmentDigest") == 0)
+			strcmp(targets->paths[i],
+				"spec.environmentDigest") == 0)
 			status = add_member(bundle, &targets->ids[i], &part,
 				err);
 		release_loaded(&part);
@@ -486,7 +489,7 @@ state_of_link(struct drawing *drawing, const struct ks_id *digest)
 	struct search search = {
 		.store = drawing->store, .target = digest
 	};
-	struct ks_index *index;
+	struct ks_index *index = NULL;
 
 	if (ks_store_has(drawing->store, digest))
 		return "archived";
@@ -555,7 +558,7 @@ draw(struct drawing *drawing, const struct ks_tree_node *place,
 	struct ks_error *err)
 {
 	struct ks_tree_node node = *place;
-	struct ks_index *index;
+	struct ks_index *index = NULL;
 	struct ks_index_row row;
 	struct loaded loaded = LOADED_INIT;
 	struct ks_buf name = KS_BUF_INIT;
@@ -605,10 +608,11 @@ ks_reference_tree(struct ks_store *store, const struct ks_id *digest,
 	struct ks_tree_node root = {
 		.path = "", .digest = *digest, .last = true
 	};
-	enum ks_status status;
+	enum ks_status status = ks_log_understood(store, err);
 
 	ks_idmap_init(&drawing.map, KS_ID_BYTES, sizeof(struct ks_id));
-	status = draw(&drawing, &root, err);
+	if (status == KS_OK)
+		status = draw(&drawing, &root, err);
 	ks_idmap_release(&drawing.map);
 	free(drawing.seen);
 	return status;

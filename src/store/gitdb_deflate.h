@@ -38,7 +38,7 @@ enum ks_status ks_deflate(struct ks_deflater *deflater, struct ks_span head,
  * of a pack entry).
  *
  *	ks_deflate_queue_add(queue, raw, body, &err);	often
- *	ks_deflate_queue_take(queue, false, &out, &err);	what is done by now
+ *	ks_deflate_queue_take(queue, false, &out, &err); what is done
  *	ks_deflate_queue_take(queue, true, &out, &err);	until out is empty
  */
 struct ks_deflate_queue;

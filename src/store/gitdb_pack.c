@@ -440,8 +440,11 @@ move_out(struct ks_git_pack *pack, const char *name, const char *to,
 	char *from = ks_git_join(pack->private, name);
 	enum ks_status status;
 
-	if (from == NULL)
+	/* An empty path is one for which memory was short. */
+	if (from == NULL || name[0] == '\0' || to[0] == '\0') {
+		free(from);
 		return ks_fail_nomem(err);
+	}
 	ks_git_share(pack->db, from);
 	status = ks_file_sync(from, err);
 	if (status == KS_OK && rename(from, to) != 0)
@@ -477,6 +480,8 @@ place_keep(struct ks_git_pack *pack, const char *note, struct ks_error *err)
 	if (status == KS_OK && rename(ks_buf_cstr(&from),
 		with(&to, pack->placed, ".keep")) != 0)
 		status = ks_fail_errno(err, "%s", ks_buf_cstr(&to));
+	if (text.failed || from.failed || to.failed)
+		status = ks_fail_nomem(err);
 	ks_buf_release(&text);
 	ks_buf_release(&from);
 	ks_buf_release(&to);
@@ -502,6 +507,8 @@ move_pack(struct ks_git_pack *pack, const char *stem, const char *note,
 			with(&to, pack->placed, suffixes[i]), err);
 	if (status == KS_OK)
 		status = ks_file_sync_parent(pack->placed, err);
+	if (to.failed || name.failed)
+		status = ks_fail_nomem(err);
 	ks_buf_release(&to);
 	ks_buf_release(&name);
 	return status;
@@ -528,6 +535,9 @@ place_pack(struct ks_git_pack *pack, const char *note, struct ks_error *err)
 		pack->is_new = !is_placed(pack->placed);
 		status = move_pack(pack, ks_buf_cstr(&stem), note, err);
 	}
+	/* Without memory a path is "", which no call takes for a file. */
+	if (stem.failed || path.failed)
+		status = ks_fail_nomem(err);
 	ks_buf_release(&stem);
 	ks_buf_release(&path);
 	return status;
@@ -700,7 +710,15 @@ sweep_kept(struct ks_gitdb *db, const char *keep, const struct ks_oid *commit)
 	struct ks_buf path = KS_BUF_INIT;
 
 	ks_buf_append(&stem, ks_span(keep, strlen(keep) - strlen(".keep")));
-	if (access(with(&path, ks_buf_cstr(&stem), ".idx"), F_OK) == 0) {
+	(void)with(&path, ks_buf_cstr(&stem), ".idx");
+	if (stem.failed || path.failed) {
+		/* Another time: an absent path must not look like an absent
+		 * file. */
+		ks_buf_release(&stem);
+		ks_buf_release(&path);
+		return;
+	}
+	if (access(ks_buf_cstr(&path), F_OK) == 0) {
 		if (!ks_oid_is_zero(commit) && !ks_git_is_reached(db, commit)) {
 			(void)unlink(ks_buf_cstr(&path));
 			(void)unlink(with(&path, ks_buf_cstr(&stem), ".pack"));

@@ -70,8 +70,8 @@ bool ks_index_object(struct ks_index *index, const struct ks_id *digest,
 uint64_t ks_index_hash(struct ks_span text);
 
 /* Rows in order of digest: whose hex digits start with `hex`, whose name is
- * `name`, whose id starts with the hex digits of `id`, which are of a kind. The visitor returns
- * true to stop. */
+ * `name`, whose id starts with the hex digits of `id`, which are of a kind. The
+ * visitor returns true to stop. */
 typedef bool ks_index_fn(void *arg, const struct ks_index_row *row);
 enum ks_status ks_index_by_digest(struct ks_index *index, struct ks_span hex,
 	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;

@@ -543,7 +543,8 @@ count_lf(struct ks_span text)
 	const uint8_t *at = text.data;
 	const uint8_t *end = text.data + text.len;
 
-	while (at != end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+	while (at != end &&
+		(at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
 		count++;
 		at++;
 	}

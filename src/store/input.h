@@ -35,7 +35,8 @@ void ks_input_free(struct ks_input *input);
 /* Fill `chunk` (whose buffer is cleared first) with what comes next; *more is
  * false at the end. KS_INVALID: a directory without records, a FIFO or
  * device, damaged .zst, a line or value over the limit; KS_IO: cannot read.
- * Memory is bounded by the limits above, however much a .zst would unpack to. */
+ * Memory is bounded by the limits above, however much a .zst would unpack
+ * to. */
 enum ks_status ks_input_next(struct ks_input *input, struct ks_chunk *chunk,
 	bool *more, struct ks_error *err) KS_CHECKED;
 

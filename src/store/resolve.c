@@ -191,7 +191,11 @@ pool_readings(struct matching *matching, struct ks_index *index,
 	if (status != KS_OK || ks_id_parse_loose(&full, text) ||
 		(text.len >= 7 && memcmp(text.data, "sha256:", 7) == 0))
 		return status;
-	status = by_id(matching, index, text, err);
+	/* Ids and names are the log's. */
+	status = matching->count > 0 ? KS_OK :
+		ks_log_understood(matching->store, err);
+	if (status == KS_OK)
+		status = by_id(matching, index, text, err);
 	return status == KS_OK ? by_name(matching, index, text, err) : status;
 }
 

@@ -93,7 +93,7 @@ find_size(struct ks_gitdb *db, const struct ks_oid *head, const char *text,
 
 	while (!ks_oid_is_zero(&at)) {
 		struct ks_git_commit found;
-		uint64_t size;
+		uint64_t size = 0;
 		enum ks_status status = ks_gitdb_commit(db, &at, &found, err);
 
 		if (status == KS_OK)

@@ -38,8 +38,11 @@ read_members(struct ks_store *store, struct ks_span object,
 		} else {
 			ks_json_unescape(&store->origin, ks_json_raw(value));
 			if (ks_store_check_origin(ks_buf_cstr(&store->origin),
-				err) != KS_OK)
+				err) != KS_OK) {
+				if (err != NULL)
+					err->status = KS_CORRUPT;
 				return KS_CORRUPT;
+			}
 		}
 	}
 	return has_format ? KS_OK : ks_fail(err, KS_CORRUPT,
@@ -74,8 +77,9 @@ read_store_json(struct ks_store *store, struct ks_error *err)
 	ks_buf_release(&text);
 	if (status == KS_INVALID)
 		status = KS_CORRUPT;
-	return status == KS_OK ? KS_OK : (ks_context(err, KS_PATH_STORE),
-		status);
+	if (status != KS_OK)
+		(void)ks_context(err, KS_PATH_STORE);
+	return status;
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -321,7 +325,8 @@ ks_store_line(struct ks_store *store, uint64_t index, struct ks_buf *out,
 	struct ks_error *err)
 {
 	struct ks_buf segment = KS_BUF_INIT;
-	struct ks_span rest, line;
+	struct ks_span rest;
+	struct ks_span line = ks_span(NULL, 0);
 	uint64_t skip = index % KS_SEGMENT_ENTRIES;
 	enum ks_status status = ks_log_segment(store->db, &store->tree, index,
 		&segment, err);
@@ -390,6 +395,25 @@ ks_log(struct ks_store *store, struct ks_log_info *out, struct ks_error *err)
 	ks_merkle_root(&log->tree, &out->root);
 	memcpy(out->time, log->time, sizeof(out->time));
 	return KS_OK;
+}
+
+enum ks_status
+ks_log_understood(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_index *index;
+	const struct ks_index_log *log;
+	enum ks_status status = ks_store_index(store, &index, NULL, err);
+
+	if (status != KS_OK)
+		return status;
+	log = ks_index_log(index);
+	if (log->unsupported == 0)
+		return KS_OK;
+	return ks_fail(err, KS_UNSUPPORTED, "%llu entr%s of the log need%s a "
+		"newer kistore, so what the log says of records cannot be "
+		"told", (unsigned long long)log->unsupported,
+		log->unsupported == 1 ? "y" : "ies",
+		log->unsupported == 1 ? "s" : "");
 }
 
 struct line_visit {

@@ -29,14 +29,15 @@ check_log(const struct ks_index *index, struct ks_error *err)
 {
 	const struct ks_index_log *log = ks_index_log(index);
 
+	if (log->faults > 0)
+		return ks_fail(err, KS_CORRUPT, "the log has %llu fault%s, and "
+			"is not extended (kistore verify names %s)",
+			(unsigned long long)log->faults,
+			log->faults == 1 ? "" : "s",
+			log->faults == 1 ? "it" : "them");
 	if (log->unsupported > 0)
 		return ks_fail(err, KS_UNSUPPORTED, "log entry %llu needs a "
 			"newer kistore, so this one must not extend the log",
-			(unsigned long long)log->first_problem);
-	if (log->faults > 0)
-		return ks_fail(err, KS_CORRUPT, "log entry %llu breaks a rule, "
-			"and a log with a fault is not extended (kistore "
-			"verify names it)",
 			(unsigned long long)log->first_problem);
 	return KS_OK;
 }
@@ -253,7 +254,7 @@ ks_writing_line(struct ks_writing *writing, struct ks_entry *entry,
 	uint32_t *object, struct ks_error *err)
 {
 	struct ks_entry parsed;
-	enum ks_verdict verdict;
+	enum ks_verdict verdict = KS_LINE_FAULT;
 	uint64_t size;
 	enum ks_status status;
 

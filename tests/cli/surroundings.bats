@@ -11,9 +11,9 @@ prepare() {
 	"$KISTORE" -q init s.git
 	for name in one two three; do
 		manifest "$name" >"$name.json"
-		"$KISTORE" -q -C s.git put "$name.json" >put
+		"$KISTORE" -q -C s.git put "$name.json" >receipt
 	done
-	digest=$(grep -oE 'sha256:[0-9a-f]{64}' put)
+	digest=$(grep -oE 'sha256:[0-9a-f]{64}' receipt)
 	manifest new >new.json
 	keep_state s.git
 }
@@ -323,13 +323,13 @@ quiet_reading() {
 	END
 	for index in kept none; do
 		[ "$index" = kept ] || rm -f s.git/kistore-index.sqlite*
-		find s.git -printf '%P %T@ %C@\n' | sort >times
+		find s.git -printf '%P %T@ %C@\n' | sort >stamps
 		expect 5 env -u HOME -u XDG_STATE_HOME -u XDG_CONFIG_HOME \
 			unshare -Urm sh script "$digest"
 		silent_out
 		one_line
 		err_has 'Read-only file system'
-		find s.git -printf '%P %T@ %C@\n' | sort | diff times -
+		find s.git -printf '%P %T@ %C@\n' | sort | diff stamps -
 		diff want read
 	done
 	writes_well s.git
@@ -471,6 +471,7 @@ quiet_reading() {
 	grep -q ' known$' "$OUT"
 }
 
+# shellcheck disable=SC2030
 @test "O24: a reader that goes away ends a command quietly" {
 	for command in log verify "get $digest"; do
 		set +o pipefail
@@ -483,6 +484,7 @@ quiet_reading() {
 	done
 }
 
+# shellcheck disable=SC2031 # $status is what try has just set
 # pure COMMAND…: every line of its output is a JSON object with a schema, with
 # neither HOME nor standard input, and whether or not it fails.
 pure() {
@@ -533,8 +535,8 @@ pure() {
 	need_command script
 	"$KISTORE" -C s.git verify --json >pipe
 	script -qec "'$KISTORE' -C s.git verify --json 2>/dev/null" /dev/null |
-		tr -d '\r' >tty
-	diff pipe tty
+		tr -d '\r' >terminal
+	diff pipe terminal
 }
 
 # ---- what is stored and hostile --------------------------------------------

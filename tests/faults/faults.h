@@ -71,6 +71,7 @@ struct scenario {
 /* What the last scenario had to say, and whether it spoke of damage. */
 static struct ks_buf fault_answer = KS_BUF_INIT;
 static unsigned fault_damage;
+static char fault_finding[512];
 
 static inline const char *
 fixture(const char *name)
@@ -131,8 +132,11 @@ static inline void
 note_finding(void *arg, const struct ks_finding *finding)
 {
 	(void)arg;
-	if (finding->severity != KS_SEVERITY_WARNING)
-		fault_damage++;
+	if (finding->severity == KS_SEVERITY_WARNING)
+		return;
+	fault_damage++;
+	(void)snprintf(fault_finding, sizeof(fault_finding), "%s: %s",
+		finding->path == NULL ? "" : finding->path, finding->message);
 }
 
 static inline enum ks_status
@@ -252,7 +256,7 @@ assert_sound(struct ks_store *store)
 
 	fault_damage = 0;
 	if (run_verify(store, &err) != KS_OK || fault_damage > 0)
-		fail_msg("not sound: %s", err.message);
+		fail_msg("not sound: %s%s", err.message, fault_finding);
 }
 
 /* Every file of a bare store that kistore made; none of them is temporary. */
@@ -327,7 +331,8 @@ check_refusal(const struct scenario *scenario, long n, enum ks_status status,
 	const struct ks_error *err)
 {
 	if (fault_damage > 0)
-		fail_msg("%s: damage was reported", where(scenario, n));
+		fail_msg("%s: damage was reported, \"%s\"", where(scenario, n),
+			fault_finding);
 	if (status == KS_OK)
 		return;
 	if (status != KS_IO && status != KS_NOMEM)

@@ -45,6 +45,12 @@ worktree() {
 		"$KISTORE" -q -C base put old.json >out
 }
 
+# With a second object, the one that goes.
+two() {
+	worktree
+	"$KISTORE" -q -C base put second.json >out
+}
+
 # check_killed MADE ADDED COMMAND…: after a death, in $store, at $where.
 check_killed() {
 	local made=$1 added=$2
@@ -100,9 +106,15 @@ scenario() {
 
 manifest new >new.json
 manifest old >old.json
-first=sha256:$(jq -cjS 'del(.metadata)' old.json | sha256sum | cut -c1-64)
+manifest second >second.json
+digest() {
+	"$KISTORE" digest "$1" | cut -d' ' -f1
+}
+first=$(digest old.json)
+second=$(digest second.json)
 
-for what in ${*:-packed loose worktree retract takedown catalogue}; do
+[ $# -gt 0 ] || set -- packed loose worktree retract takedown catalogue
+for what; do
 	case $what in
 	packed) scenario "$what" "$ALL" packed 1 put new.json ;;
 	loose) scenario "$what" "$ALL" loose 1 put new.json ;;
@@ -112,8 +124,8 @@ for what in ${*:-packed loose worktree retract takedown catalogue}; do
 			retract "$first" --reason x
 		;;
 	takedown)
-		scenario "$what" "$RENAMES" worktree 1 \
-			takedown "$first" --reason x
+		scenario "$what" "$RENAMES" two 1 \
+			takedown "$second" --reason x
 		;;
 	catalogue)
 		need_catalogue

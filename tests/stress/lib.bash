@@ -74,6 +74,7 @@ clean() {
 	"$KISTORE" -C "$1" verify >out 2>err || die "$2: verify is not clean"
 }
 
+# shellcheck disable=SC2034 # the scripts read $state
 # old_or_new STORE OLD ENTRIES WHAT: HEAD is OLD, or its child with a log of
 # ENTRIES; sets $state.
 old_or_new() {

@@ -123,8 +123,8 @@ the_first_occurrence_gives_body_notes_and_place(void **state)
 	item = &all.items[add(&again)];
 	assert_kept(item->body, "body");
 	assert_kept(item->metadata, "{\"name\":\"a\"}");
-	assert_kept(item->provenance, "");
-	assert_string_equal(ks_collection_kind(&all, item),
+	assert_kept(ks_collection_row(&all, item)->provenance, "");
+	assert_string_equal(ks_collection_kind(&all, item->kind_text),
 		"example/v1/Thing");
 	ks_collection_place(&all, item, &place);
 	assert_string_equal(ks_buf_cstr(&place), "in.jsonl:7");
@@ -164,10 +164,11 @@ the_first_row_gives_ids_and_provenance(void **state)
 	(void)add(&plain);
 	(void)add(&row);
 	item = &all.items[add(&later)];
-	assert_int_equal(item->id.bytes[0], 1);
-	assert_true(item->source.present);
-	assert_false(item->project.present);
-	assert_kept(item->provenance, "{\"id\":1}");
+	assert_int_equal(ks_collection_row(&all, item)->id.bytes[0], 1);
+	assert_true(ks_collection_row(&all, item)->source.present);
+	assert_false(ks_collection_row(&all, item)->project.present);
+	assert_kept(ks_collection_row(&all, item)->provenance,
+		"{\"id\":1}");
 	/* Both ids lead to it. */
 	assert_int_equal(ks_collection_find_id(&all, uuid(1).bytes), 0);
 	assert_int_equal(ks_collection_find_id(&all, uuid(3).bytes), 0);
@@ -329,9 +330,11 @@ an_overlay_may_come_for_any_digest(void **state)
 		ks_span_text("{\"a\":1}"), NULL), KS_OK);
 	assert_int_equal(ks_collection_overlay(&all, &unknown,
 		ks_span_text("{\"b\":1}"), NULL), KS_OK);
-	assert_kept(all.items[0].overlay, "{\"a\":1}");
+	assert_kept(ks_collection_row(&all, &all.items[0])->overlay,
+		 "{\"a\":1}");
 	number = ks_collection_find(&all, &unknown);
-	assert_kept(all.items[number].overlay, "{\"b\":1}");
+	assert_kept(ks_collection_row(&all, &all.items[number])->overlay,
+		 "{\"b\":1}");
 	assert_false(all.items[number].present);
 }
 
