@@ -143,6 +143,11 @@ $(BUILD)/faults/%: tests/faults/%.c $(BUILD)/libkistore.a
 		sed 's/[ ,][ ,]*/ -Wl,--wrap=/g') \
 		-o $@ $< $(BUILD)/libkistore.a $(LIB_LIBS) -lcmocka
 
+# The same for calls that libgit2 and SQLite make: preloaded into the program.
+$(BUILD)/faults/preload.so: tests/faults/preload.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(WARN) -O2 -fPIC -shared -o $@ $<
+
 $(BUILD)/replay/%: tests/fuzz/fuzz_%.c tests/lib/replay.c $(BUILD)/libkistore.a
 	@mkdir -p $(@D)
 	$(link_test) -o $@ $< tests/lib/replay.c $(BUILD)/libkistore.a \
@@ -192,8 +197,9 @@ check-valgrind: need-check
 	@VALGRIND=1 $(CHECK) $(TEST_BIN) $(CLI_BATS)
 
 check-faults: need-check
-	$(SUB) -s $(PARALLEL) $(BUILD)/kistore $(FAULT_BIN)
-	@$(CHECK) $(FAULT_BIN) $(FAULT_BATS)
+	$(SUB) -s $(PARALLEL) $(BUILD)/kistore $(FAULT_BIN) \
+		$(BUILD)/faults/preload.so
+	@TEST_TIMEOUT=900 $(CHECK) $(FAULT_BIN) $(FAULT_BATS)
 
 es6: $(BUILD)/es6_stream
 	@tests/lib/es6.sh $(BUILD)/es6_stream 10000000

@@ -112,6 +112,7 @@ ks_pool_new(struct ks_pool **out, unsigned threads, ks_pool_work_fn *work,
 {
 	struct ks_pool *pool = calloc(1, sizeof(*pool));
 	unsigned wanted = ks_pool_threads(threads);
+	unsigned i;
 
 	*out = NULL;
 	if (pool == NULL)
@@ -121,8 +122,8 @@ ks_pool_new(struct ks_pool **out, unsigned threads, ks_pool_work_fn *work,
 	(void)pthread_mutex_init(&pool->mutex, NULL);
 	(void)pthread_cond_init(&pool->given, NULL);
 	(void)pthread_cond_init(&pool->done, NULL);
-	while (pool->threads + 1 < wanted && start_thread(pool))
-		continue;
+	for (i = 1; i < wanted && start_thread(pool); i++)
+		;
 	*out = pool;
 	return KS_OK;
 }
@@ -188,4 +189,14 @@ ks_pool_pull(struct ks_pool *pool)
 	pool->first++;
 	(void)pthread_mutex_unlock(&pool->mutex);
 	return job;
+}
+
+void
+ks_pool_drain(struct ks_pool *pool)
+{
+	void *job;
+
+	do
+		job = ks_pool_pull(pool);
+	while (job != NULL);
 }

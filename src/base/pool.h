@@ -49,4 +49,7 @@ void ks_pool_push(struct ks_pool *pool, void *job);
 /* The oldest job, once it is done; NULL when there is none. */
 void *ks_pool_pull(struct ks_pool *pool);
 
+/* Wait for all jobs and forget them. */
+void ks_pool_drain(struct ks_pool *pool);
+
 #endif

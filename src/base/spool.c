@@ -61,6 +61,7 @@ add_chunk(struct ks_spool *spool, size_t len)
 {
 	size_t cap = len > CHUNK ? len : CHUNK;
 	struct chunk *grown;
+	uint8_t *data;
 
 	if (spool->count == spool->room) {
 		size_t room = spool->room == 0 ? 64 : spool->room * 2;
@@ -71,12 +72,10 @@ add_chunk(struct ks_spool *spool, size_t len)
 		spool->chunks = grown;
 		spool->room = room;
 	}
-	spool->chunks[spool->count].data = malloc(cap);
-	if (spool->chunks[spool->count].data == NULL)
+	data = malloc(cap);
+	if (data == NULL)
 		return false;
-	spool->chunks[spool->count].len = 0;
-	spool->chunks[spool->count].cap = cap;
-	spool->count++;
+	spool->chunks[spool->count++] = (struct chunk){ data, 0, cap };
 	spool->used += cap;
 	return true;
 }
@@ -92,9 +91,9 @@ open_file(struct ks_spool *spool, struct ks_error *err)
 	if (ks_buf_check(&path, err) != KS_OK)
 		return KS_NOMEM;
 	spool->fd = mkstemp((char *)path.data);
-	if (spool->fd < 0)
-		status = ks_fail_errno(err, "%s", (char *)path.data);
-	else if (unlink((char *)path.data) != 0)
+	/* A writer that clears away what dead ones left may have been first. */
+	if (spool->fd < 0 || (unlink((char *)path.data) != 0 &&
+		errno != ENOENT))
 		status = ks_fail_errno(err, "%s", (char *)path.data);
 	ks_buf_release(&path);
 	return status == KS_NOT_FOUND ? KS_IO : status;

@@ -170,7 +170,7 @@ ks_dictionary_train(struct ks_span samples, const size_t *sizes, size_t count,
 		return ks_fail(err, KS_INVALID, "too many samples");
 	made = ZDICT_trainFromBuffer(at, DICTIONARY_CAPACITY, samples.data,
 		sizes, (unsigned)count);
-	if (ZDICT_isError(made) || made < 2 * MAGIC_LEN)
+	if (ZDICT_isError(made) || made < MAGIC_LEN + 4)
 		return ks_fail(err, KS_INVALID,
 			"zstd cannot train a dictionary on these objects: %s",
 			ZDICT_getErrorName(made));

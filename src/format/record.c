@@ -128,24 +128,36 @@ ks_record_split(struct ks_span manifest, struct ks_record *record,
 	return KS_OK;
 }
 
-bool
-ks_record_is_body(struct ks_jcs *jcs, struct ks_span bytes,
-	struct ks_record *record)
+enum ks_status
+ks_record_judge(struct ks_jcs *jcs, struct ks_span bytes,
+	struct ks_record *record, struct ks_error *err)
 {
 	struct ks_record found;
 	size_t start = strlen(BODY_START);
+	enum ks_status status;
 
 	*record = (struct ks_record){ .kind = NULL };
 	/* Spares the scanner most bytes that are anything else. */
 	if (bytes.len < start || memcmp(bytes.data, BODY_START, start) != 0)
-		return false;
-	if (ks_jcs_check(jcs, bytes, &ks_jcs_manifest, NULL) != KS_OK)
-		return false;
-	if (ks_record_split(bytes, &found, NULL) != KS_OK ||
-		found.metadata.len != 0)
-		return false;
+		return ks_fail(err, KS_INVALID,
+			"does not begin with " BODY_START);
+	status = ks_jcs_check(jcs, bytes, &ks_jcs_manifest, err);
+	if (status == KS_OK)
+		status = ks_record_split(bytes, &found, err);
+	if (status != KS_OK)
+		return status == KS_NOMEM ? KS_NOMEM : KS_INVALID;
+	if (found.metadata.len != 0)
+		return ks_fail(err, KS_INVALID, "members other than "
+			"apiVersion, kind and spec");
 	*record = found;
-	return true;
+	return KS_OK;
+}
+
+bool
+ks_record_is_body(struct ks_jcs *jcs, struct ks_span bytes,
+	struct ks_record *record)
+{
+	return ks_record_judge(jcs, bytes, record, NULL) == KS_OK;
 }
 
 /* The body up to the value of spec. */

@@ -40,7 +40,11 @@ enum ks_status ks_record_split(struct ks_span manifest,
 
 /* Whether `bytes` are a record as stored: canonical {apiVersion, kind, spec}
  * within the limits, whatever the kind's table says: tables grow. Fills
- * `record` (without metadata) when so. */
+ * `record` (without metadata) when so. KS_INVALID: they are raw; KS_NOMEM. */
+enum ks_status ks_record_judge(struct ks_jcs *jcs, struct ks_span bytes,
+	struct ks_record *record, struct ks_error *err) KS_CHECKED;
+
+/* The same, where a lack of memory need not be told apart. */
 bool ks_record_is_body(struct ks_jcs *jcs, struct ks_span bytes,
 	struct ks_record *record);
 

@@ -106,7 +106,7 @@ fill(struct ks_gitdb *db, const struct ks_span contents[FILES], int64_t now,
 	struct ks_lock lock = KS_LOCK_INIT;
 	struct ks_git_writer *writer = NULL;
 	enum ks_status status = ks_lock_take(&lock, ks_gitdb_directory(db),
-		-1, err);
+		-1, NULL, err);
 
 	if (status == KS_OK)
 		status = ks_gitdb_begin(&writer, db, FILES, err);

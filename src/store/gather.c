@@ -715,8 +715,7 @@ run(struct gathering *gathering, struct ks_input *input, struct ks_pool *pool,
 		return ks_fail_nomem(err);
 	status = pump(gathering, input, pool, batches, err);
 	/* Batches that were not pulled may still be worked on. */
-	while (ks_pool_pull(pool) != NULL)
-		continue;
+	ks_pool_drain(pool);
 	for (i = 0; i < KS_POOL_WINDOW; i++)
 		release_batch(&batches[i]);
 	free(batches);

@@ -53,13 +53,14 @@ load(struct ks_store *store, const struct ks_id *digest,
 		status = ks_store_index(store, &index, NULL, err);
 	if (status != KS_OK)
 		return status;
-	if (!ks_record_is_body(store->jcs, ks_buf_span(&loaded->body),
-		&loaded->record))
+	status = ks_record_judge(store->jcs, ks_buf_span(&loaded->body),
+		&loaded->record, err);
+	if (status == KS_INVALID)
 		return ks_fail(err, KS_INVALID, "%s is not a record: it has "
 			"no manifest (get prints its bytes)",
 			ks_id_print(digest, text));
-	if (!ks_index_object(index, digest, &row))
-		return KS_OK;
+	if (status != KS_OK || !ks_index_object(index, digest, &row))
+		return status;
 	status = ks_store_notes(store, &row, &loaded->metadata, NULL, err);
 	loaded->record.metadata = ks_buf_span(&loaded->metadata);
 	return status;

@@ -171,6 +171,12 @@ ks_git_ends_in(const char *name, const char *suffix)
 	return len >= tail && strcmp(name + len - tail, suffix) == 0;
 }
 
+const char *
+ks_gitdb_objects(const struct ks_gitdb *db)
+{
+	return db->objects;
+}
+
 size_t
 ks_gitdb_pack_count(const struct ks_gitdb *db)
 {

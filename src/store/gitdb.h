@@ -59,6 +59,10 @@ void ks_gitdb_discard(struct ks_gitdb *db);
 const char *ks_gitdb_directory(const struct ks_gitdb *db);
 const char *ks_gitdb_worktree(const struct ks_gitdb *db);
 
+/* The directory of git's objects, likewise. What a dead writer left in it
+ * under names that begin with "kistore-" is removed by the next one. */
+const char *ks_gitdb_objects(const struct ks_gitdb *db);
+
 /* Facts that explain an absent object: a partial clone's promisor remote
  * (NULL when there is none), a shallow clone. How many packs there are. */
 const char *ks_gitdb_promisor(const struct ks_gitdb *db);

@@ -154,7 +154,7 @@ enum ks_status ks_git_checkout(struct ks_gitdb *db, const struct ks_oid *from,
 static inline git_oid
 ks_git_oid(const struct ks_oid *oid)
 {
-	git_oid out;
+	git_oid out = { .id = { 0 } };
 
 	memcpy(out.id, oid->bytes, sizeof(out.id));
 	return out;

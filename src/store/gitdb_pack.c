@@ -655,15 +655,15 @@ each_file(struct ks_gitdb *db, const char *directory,
 	void visit(struct ks_gitdb *db, const char *path, const char *name))
 {
 	DIR *dir = opendir(directory);
-	struct ks_buf path = KS_BUF_INIT;
+	struct ks_buf child = KS_BUF_INIT;
 	const struct dirent *entry;
 
 	while (dir != NULL && (entry = readdir(dir)) != NULL)
-		visit(db, with(&path, directory, entry->d_name),
+		visit(db, with(&child, directory, entry->d_name),
 			entry->d_name);
 	if (dir != NULL)
 		(void)closedir(dir);
-	ks_buf_release(&path);
+	ks_buf_release(&child);
 }
 
 static void

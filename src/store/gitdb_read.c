@@ -153,8 +153,8 @@ ks_git_name_compare(struct ks_span a, bool a_is_tree, struct ks_span b,
 
 	if (order != 0)
 		return order;
-	next_a = a.len > n ? a.data[n] : a_is_tree ? '/' : 0;
-	next_b = b.len > n ? b.data[n] : b_is_tree ? '/' : 0;
+	next_a = a.len > b.len ? a.data[n] : a_is_tree ? '/' : 0;
+	next_b = b.len > a.len ? b.data[n] : b_is_tree ? '/' : 0;
 	return next_a - next_b;
 }
 

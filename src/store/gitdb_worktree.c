@@ -284,6 +284,16 @@ index_failed(const char *path, int code, struct ks_error *err)
 		"%s: cannot update git's index", path) : KS_OK;
 }
 
+/* It may be gone: a checkout that was cut off is done again from the start. */
+static enum ks_status
+remove_entry(struct checkout *checkout, const char *path,
+	struct ks_error *err)
+{
+	int rc = git_index_remove(checkout->index, path, 0);
+
+	return index_failed(path, rc == GIT_ENOTFOUND ? 0 : rc, err);
+}
+
 static enum ks_status
 put_file(struct checkout *checkout, const struct place *place,
 	const git_diff_file *file, struct ks_error *err)
@@ -331,8 +341,7 @@ remove_file(struct checkout *checkout, const struct place *place,
 		errno != ENOENT)
 		return ks_fail_errno(err, "%s", path);
 	remove_empty_parents(checkout->root, path);
-	return index_failed(path, git_index_remove(checkout->index, path, 0),
-		err);
+	return remove_entry(checkout, path, err);
 }
 
 /* Change the index alone: for a path outside of a sparse checkout, and where
@@ -347,8 +356,7 @@ change_index(struct checkout *checkout, const git_index_entry *old,
 	git_index_entry entry;
 
 	if (delta->status == GIT_DELTA_DELETED)
-		return index_failed(path,
-			git_index_remove(checkout->index, path, 0), err);
+		return remove_entry(checkout, path, err);
 	memset(&nothing, 0, sizeof(nothing));
 	entry = make_entry(path, &delta->new_file.id, &nothing);
 	if (is_skipped(old)) {

@@ -1,6 +1,6 @@
 /*
- * The derived index: what the log says now, for quick look-ups. The only user
- * of SQLite.
+ * The derived index: what the log says now, for quick look-ups. Its tables are
+ * in SQLite, by store/db.h.
  *
  * An index is bound to the commit and the log (size and root) that it was
  * built from. Opening it for another commit catches up where that log extends
@@ -32,7 +32,7 @@ enum ks_status ks_index_catch_up(struct ks_index *index, struct ks_gitdb *db,
 	const struct ks_oid *commit, const struct ks_oid *tree,
 	const struct ks_watch *watch, struct ks_error *err) KS_CHECKED;
 
-/* The first failure of SQLite, which sticks: look-ups that return bool say
+/* The first failure of the tables, which sticks: look-ups that return bool say
  * "no" after one, so a writer asks before it believes them. */
 enum ks_status ks_index_check(const struct ks_index *index,
 	struct ks_error *err) KS_CHECKED;

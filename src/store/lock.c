@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "store/watch.h"
 
 /* How long to sleep between two looks at a held lock. */
 #define NAP_MIN_MS 1
@@ -113,8 +114,8 @@ now_ms(void)
 }
 
 static enum ks_status
-wait_for_lock(const char *directory, const char *path, int wait_ms, int *fd,
-	struct ks_error *err)
+wait_for_lock(const char *directory, const char *path, int wait_ms,
+	const struct ks_watch *watch, int *fd, struct ks_error *err)
 {
 	int64_t end = now_ms() + wait_ms;
 	int ms = NAP_MIN_MS;
@@ -129,7 +130,8 @@ wait_for_lock(const char *directory, const char *path, int wait_ms, int *fd,
 		*fd = -1;
 		if (status != KS_BUSY || (wait_ms >= 0 && now_ms() >= end))
 			return status;
-		if (!nap(&ms))
+		/* The signal may have come while not asleep. */
+		if (!nap(&ms) || ks_watch_check(watch, NULL) != KS_OK)
 			return ks_fail(err, KS_CANCELLED,
 				"interrupted while waiting for %s", path);
 	}
@@ -137,7 +139,7 @@ wait_for_lock(const char *directory, const char *path, int wait_ms, int *fd,
 
 enum ks_status
 ks_lock_take(struct ks_lock *lock, const char *directory, int wait_ms,
-	struct ks_error *err)
+	const struct ks_watch *watch, struct ks_error *err)
 {
 	struct ks_buf path = KS_BUF_INIT;
 	enum ks_status status;
@@ -146,7 +148,7 @@ ks_lock_take(struct ks_lock *lock, const char *directory, int wait_ms,
 	status = lock_path(directory, &path, err);
 	if (status == KS_OK)
 		status = wait_for_lock(directory, ks_buf_cstr(&path), wait_ms,
-			&lock->fd, err);
+			watch, &lock->fd, err);
 	ks_buf_release(&path);
 	return status;
 }

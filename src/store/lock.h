@@ -18,11 +18,15 @@ struct ks_lock {
 #define KS_LOCK_INIT { .fd = -1 }
 #define KS_LOCK_NAME "kistore.lock"
 
+struct ks_watch;
+
 /* Take the lock in `directory` (with a trailing '/'), waiting at most
- * `wait_ms` milliseconds (negative: for ever). KS_BUSY when it stays held.
+ * `wait_ms` milliseconds (negative: for ever). KS_BUSY when it stays held,
+ * KS_CANCELLED when a signal or the watcher (which may be NULL) says so.
  * A symbolic link or anything but a regular file at that name is KS_IO. */
 enum ks_status ks_lock_take(struct ks_lock *lock, const char *directory,
-	int wait_ms, struct ks_error *err) KS_CHECKED;
+	int wait_ms, const struct ks_watch *watch, struct ks_error *err)
+	KS_CHECKED;
 
 /* Give it back; a lock that is not held is left alone. */
 void ks_lock_release(struct ks_lock *lock);

@@ -97,14 +97,15 @@ gather_samples(struct ks_objects *objects, struct ks_error *err)
 	size_t wanted = objects->count < KS_DICTIONARY_SAMPLES ?
 		objects->count : KS_DICTIONARY_SAMPLES;
 	struct ks_buf scratch = KS_BUF_INIT;
+	size_t i;
 	enum ks_status status = KS_OK;
 
 	training->sizes = calloc(wanted, sizeof(*training->sizes));
 	if (training->sizes == NULL)
 		return ks_fail_nomem(err);
-	while (status == KS_OK && training->count < wanted) {
-		const struct ks_item *item = &objects->all->items[
-			objects->order[training->count]];
+	for (i = 0; status == KS_OK && i < wanted; i++) {
+		const struct ks_item *item =
+			&objects->all->items[objects->order[i]];
 		struct ks_span body;
 
 		status = ks_collection_get(objects->all, item->body, &scratch,

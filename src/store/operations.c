@@ -396,7 +396,8 @@ ks_gc(struct ks_store *store, const struct ks_write_options *options,
 	struct ks_lock lock = KS_LOCK_INIT;
 	struct ks_git_writer *writer = NULL;
 	enum ks_status status = ks_lock_take(&lock,
-		ks_gitdb_directory(store->db), options->wait_ms, err);
+		ks_gitdb_directory(store->db), options->wait_ms,
+		options->watch, err);
 
 	/* Beginning to write clears away what a dead writer left. */
 	if (status == KS_OK)

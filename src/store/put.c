@@ -200,7 +200,7 @@ run(struct put *put, const char *const *paths, size_t count,
 	struct ks_error *err)
 {
 	enum ks_status status = ks_collection_init(&put->all,
-		ks_gitdb_directory(put->store->db), err);
+		ks_gitdb_objects(put->store->db), err);
 
 	if (status == KS_OK)
 		status = gather(put, paths, count, err);

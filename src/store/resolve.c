@@ -16,8 +16,6 @@ struct matching {
 	struct ks_span kind_filter;	/* len 0 = any */
 	struct ks_id seen[MATCHES_MAX + 1];
 	size_t count;
-	enum ks_status status;
-	struct ks_error *err;
 };
 
 /* ---- telling ----------------------------------------------------------- */

@@ -158,6 +158,14 @@ struct reading {
 	/* The line being judged, for reports: */
 	uint64_t segment;
 	size_t line;		/* in the segment, from 1 */
+	struct claim *claims;	/* that name what has not come yet */
+	size_t claim_count, claim_room;
+};
+
+/* What a line refers to by its provenance. */
+struct claim {
+	uint64_t index;
+	struct ks_provenance names;
 };
 
 static void
@@ -228,6 +236,41 @@ judge_again(struct reading *reading, struct ks_span line,
 	return KS_OK;
 }
 
+static bool
+names_unpublished(struct ks_replay *replay, const struct ks_provenance *names)
+{
+	return (names->has_source && ks_replay_find(replay, &names->source) ==
+		KS_NO_OBJECT) || (names->has_project && ks_replay_find(replay,
+		&names->project) == KS_NO_OBJECT);
+}
+
+/* R22, now, and again at the end where a target has yet to come. */
+static enum ks_status
+judge_claims(struct reading *reading, const struct ks_provenance *names,
+	struct ks_error *err)
+{
+	struct ks_replay *replay = reading->verifying->replay;
+	struct ks_error rule = KS_ERROR_INIT;
+	struct claim *grown;
+
+	if (ks_replay_check_claims(replay, names, &rule) != KS_OK)
+		report_line(reading, KS_SEVERITY_DAMAGE, rule.message);
+	else if (names_unpublished(replay, names)) {
+		if (reading->claim_count == reading->claim_room) {
+			size_t room = 2 * reading->claim_room + 16;
+
+			grown = realloc(reading->claims, room * sizeof(*grown));
+			if (grown == NULL)
+				return ks_fail_nomem(err);
+			reading->claims = grown;
+			reading->claim_room = room;
+		}
+		reading->claims[reading->claim_count++] = (struct claim){
+			ks_replay_tree(replay)->size - 1, *names };
+	}
+	return KS_OK;
+}
+
 static enum ks_status
 judge(struct reading *reading, const struct segment_job *job, size_t i,
 	struct ks_error *err)
@@ -242,7 +285,8 @@ judge(struct reading *reading, const struct segment_job *job, size_t i,
 		&rule) != KS_OK)
 		return ks_fail_nomem(err);
 	report_verdict(reading, verdict, &rule);
-	return KS_OK;
+	return verdict != KS_LINE_OK ? KS_OK :
+		judge_claims(reading, &job->entries[i].claims, err);
 }
 
 /* Redacted lines cannot be judged before the takedown that names them, which
@@ -452,6 +496,20 @@ report_end(void *arg, uint64_t index, const char *message)
 	ks_verify_report(arg, KS_SEVERITY_DAMAGE, NULL, path, "%s", message);
 }
 
+/* Claims whose targets came later, by now. */
+static void
+judge_late_claims(const struct reading *reading)
+{
+	struct ks_error rule = KS_ERROR_INIT;
+	size_t i;
+
+	for (i = 0; i < reading->claim_count; i++)
+		if (ks_replay_check_claims(reading->verifying->replay,
+			&reading->claims[i].names, &rule) != KS_OK)
+			report_end(reading->verifying,
+				reading->claims[i].index, rule.message);
+}
+
 enum ks_status
 ks_verify_log(struct ks_verifying *verifying, struct ks_error *err)
 {
@@ -470,8 +528,11 @@ ks_verify_log(struct ks_verifying *verifying, struct ks_error *err)
 		status = start(&reading, err);
 	if (status == KS_OK)
 		status = read_segments(&reading, err);
-	if (status == KS_OK)
+	if (status == KS_OK) {
+		judge_late_claims(&reading);
 		ks_replay_end(verifying->replay, report_end, verifying);
+	}
+	free(reading.claims);
 	stop(&reading);
 	free(segments.list);
 	return status;

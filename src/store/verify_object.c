@@ -193,7 +193,7 @@ by_id(const void *a, const void *b)
 static void
 compare_missing(struct referring *referring, struct ks_span missing)
 {
-	struct ks_json_iter it = ks_json_iter(missing);
+	struct ks_json_iter it;
 	struct ks_span element;
 	char text[KS_ID_TEXT + 1];
 	struct ks_buf *message;
@@ -298,7 +298,9 @@ check_kind(struct ks_checker *checker, struct ks_span logged,
 	char shown[300];
 
 	print_kind(record, is_record, &kind);
-	if (!ks_span_equal(ks_buf_span(&kind), logged)) {
+	if (kind.failed) {
+		findings->failed = true;
+	} else if (!ks_span_equal(ks_buf_span(&kind), logged)) {
 		message = add_finding(findings, KS_SEVERITY_DAMAGE, digest);
 		(void)ks_printable(shown, sizeof(shown), logged);
 		if (message != NULL)
@@ -338,9 +340,14 @@ check_body(struct ks_checker *checker, struct ks_replay *replay,
 	struct ks_record record;
 	struct ks_span logged = ks_replay_kind(replay,
 		ks_replay_object(replay, object)->kind);
-	bool is_record = ks_record_is_body(checker->jcs,
-		ks_buf_span(&checker->body), &record);
+	enum ks_status judged = ks_record_judge(checker->jcs,
+		ks_buf_span(&checker->body), &record, NULL);
+	bool is_record = judged == KS_OK;
 
+	if (judged == KS_NOMEM) {
+		findings->failed = true;
+		return;
+	}
 	/* The kind of an object whose publish line was redacted is unknown. */
 	if (logged.len > 0)
 		check_kind(checker, logged, &record, is_record, digest,

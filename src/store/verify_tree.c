@@ -551,9 +551,12 @@ enqueue_references(struct closure *closure, const struct ks_id *digest,
 	struct ks_index_row row;
 	struct ks_buf text = KS_BUF_INIT;
 	struct ks_provenance provenance;
+	enum ks_status status = ks_record_judge(checker->jcs,
+		ks_buf_span(&checker->body), &record, NULL);
 
-	if (ks_record_is_body(checker->jcs, ks_buf_span(&checker->body),
-		&record) && record.kind != NULL)
+	if (status == KS_NOMEM)
+		closure->failed = true;
+	if (status == KS_OK && record.kind != NULL)
 		(void)ks_kind_references(record.kind, record.spec,
 			enqueue_reference, closure);
 	if (ks_store_index(store, &index, NULL, NULL) == KS_OK &&

@@ -125,7 +125,8 @@ ks_writing_begin(struct ks_writing *writing, struct ks_store *store,
 	status = check_head(store, err);
 	if (status == KS_OK && !dry_run)
 		status = ks_lock_take(&writing->lock,
-			ks_gitdb_directory(store->db), options->wait_ms, err);
+			ks_gitdb_directory(store->db), options->wait_ms,
+			options->watch, err);
 	if (status == KS_OK)
 		status = ks_store_refresh(store, err);
 	if (status == KS_OK)
@@ -269,7 +270,8 @@ ks_writing_line(struct ks_writing *writing, struct ks_entry *entry,
 			err);
 	if (status != KS_OK)
 		return status;
-	if (verdict != KS_LINE_OK) {
+	if (verdict != KS_LINE_OK || ks_replay_check_claims(writing->replay,
+		&parsed.claims, err) != KS_OK) {
 		if (err != NULL)
 			err->status = KS_INVALID;
 		return KS_INVALID;

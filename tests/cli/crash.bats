@@ -123,7 +123,7 @@ killed_everywhere() {
 	git -C s.git update-ref refs/heads/main HEAD~
 	sound s.git "$(git -C s.git rev-parse HEAD)" 2
 	git -C s.git fsck --strict
-	git -C s.git rev-parse other^{tree}
+	git -C s.git rev-parse 'other^{tree}'
 	git -C s.git update-ref refs/heads/main other
 	expect 0 "$KISTORE" -C s.git verify
 }

@@ -23,7 +23,8 @@ rebuild(struct ks_buf *out, struct ks_span value)
 	enum ks_json_type type = ks_json_type(value);
 	struct ks_json_iter it = ks_json_iter(value);
 	struct ks_span last = ks_span(NULL, 0);
-	struct ks_span name, item;
+	struct ks_span name = ks_span(NULL, 0);
+	struct ks_span item;
 	size_t count = 0;
 
 	if (type != KS_JSON_OBJECT && type != KS_JSON_ARRAY) {

@@ -18,7 +18,7 @@ BEGIN {
 	home["zstd.h"] = "^src/format/frame\\.c$"
 	home["zdict.h"] = home["zstd.h"]
 	home["openssl/"] = "^src/format/(digest|sshsig|ed25519)\\.c$"
-	home["sqlite3.h"] = "^src/store/index[^/]*\\.c$"
+	home["sqlite3.h"] = "^src/store/db\\.c$"
 }
 
 FNR == 1 {

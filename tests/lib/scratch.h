@@ -129,7 +129,8 @@ scratch_commit(struct ks_gitdb *db, const struct scratch_edit *edits,
 	struct ks_error err = KS_ERROR_INIT;
 	struct ks_git_commit old;
 	struct ks_git_head head;
-	struct ks_oid tree, commit;
+	struct ks_oid tree;
+	struct ks_oid commit = { .bytes = { 0 } };
 	size_t i;
 	enum ks_status status;
 
@@ -140,7 +141,7 @@ scratch_commit(struct ks_gitdb *db, const struct scratch_edit *edits,
 	if (!head.unborn)
 		assert_int_equal(ks_gitdb_commit(db, &head.commit, &old, NULL),
 			KS_OK);
-	status = ks_lock_take(&lock, ks_gitdb_directory(db), 0, &err);
+	status = ks_lock_take(&lock, ks_gitdb_directory(db), 0, NULL, &err);
 	if (status == KS_OK)
 		status = ks_gitdb_begin(&writer, db, count, &err);
 	for (i = 0; status == KS_OK && i < count; i++) {

@@ -174,7 +174,7 @@ put_status(struct ks_gitdb *db, const struct edit *edits, struct ks_error *err)
 	struct ks_lock lock = KS_LOCK_INIT;
 	enum ks_status status;
 
-	status = ks_lock_take(&lock, ks_gitdb_directory(db), 0, err);
+	status = ks_lock_take(&lock, ks_gitdb_directory(db), 0, NULL, err);
 	if (status != KS_OK)
 		return status;
 	status = stage(db, edits, 1, &writer, err);

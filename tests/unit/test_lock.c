@@ -62,7 +62,7 @@ start_holder(void)
 	if (pid == 0) {
 		struct ks_lock lock = KS_LOCK_INIT;
 
-		if (ks_lock_take(&lock, directory, 0, NULL) != KS_OK ||
+		if (ks_lock_take(&lock, directory, 0, NULL, NULL) != KS_OK ||
 			write(ends[1], "!", 1) != 1)
 			_exit(1);
 		for (;;)
@@ -97,14 +97,14 @@ the_lock_is_had_by_one_at_a_time(void **state)
 	struct ks_lock second = KS_LOCK_INIT;
 
 	(void)state;
-	assert_int_equal(ks_lock_take(&first, directory, 0, NULL), KS_OK);
+	assert_int_equal(ks_lock_take(&first, directory, 0, NULL, NULL), KS_OK);
 	assert_true(first.fd >= 0);
-	assert_int_equal(ks_lock_take(&second, directory, 0, NULL), KS_BUSY);
+	assert_int_equal(ks_lock_take(&second, directory, 0, NULL, NULL), KS_BUSY);
 	assert_int_equal(second.fd, -1);
 	ks_lock_release(&first);
 	assert_int_equal(first.fd, -1);
 	ks_lock_release(&first);
-	assert_int_equal(ks_lock_take(&second, directory, 0, NULL), KS_OK);
+	assert_int_equal(ks_lock_take(&second, directory, 0, NULL, NULL), KS_OK);
 	ks_lock_release(&second);
 }
 
@@ -115,9 +115,9 @@ the_lock_of_a_killed_process_is_free(void **state)
 	pid_t pid = start_holder();
 
 	(void)state;
-	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL), KS_BUSY);
+	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL), KS_BUSY);
 	kill_holder(pid);
-	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL), KS_OK);
+	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL), KS_OK);
 	ks_lock_release(&lock);
 }
 
@@ -130,7 +130,7 @@ waiting_ends_after_the_time_given(void **state)
 	int64_t start = now_ms();
 
 	(void)state;
-	assert_int_equal(ks_lock_take(&lock, directory, 120, &err), KS_BUSY);
+	assert_int_equal(ks_lock_take(&lock, directory, 120, NULL, &err), KS_BUSY);
 	assert_true(now_ms() - start >= 120);
 	assert_true(now_ms() - start < 5000);
 	assert_non_null(strstr(err.message, KS_LOCK_NAME));
@@ -152,7 +152,7 @@ waiting_gets_the_lock_when_its_holder_goes(void **state)
 		(void)nanosleep(&nap, NULL);
 		_exit(kill(holder, SIGKILL));
 	}
-	assert_int_equal(ks_lock_take(&lock, directory, -1, NULL), KS_OK);
+	assert_int_equal(ks_lock_take(&lock, directory, -1, NULL, NULL), KS_OK);
 	ks_lock_release(&lock);
 	assert_int_equal(waitpid(killer, NULL, 0), killer);
 	assert_int_equal(waitpid(holder, NULL, 0), holder);
@@ -166,9 +166,9 @@ what_is_locked_is_the_file_that_has_the_name_now(void **state)
 	struct stat held, named;
 
 	(void)state;
-	assert_int_equal(ks_lock_take(&first, directory, 0, NULL), KS_OK);
+	assert_int_equal(ks_lock_take(&first, directory, 0, NULL, NULL), KS_OK);
 	assert_int_equal(unlink(path(KS_LOCK_NAME)), 0);
-	assert_int_equal(ks_lock_take(&second, directory, 0, NULL), KS_OK);
+	assert_int_equal(ks_lock_take(&second, directory, 0, NULL, NULL), KS_OK);
 	assert_int_equal(fstat(second.fd, &held), 0);
 	assert_int_equal(stat(path(KS_LOCK_NAME), &named), 0);
 	assert_true(held.st_ino == named.st_ino);
@@ -184,15 +184,15 @@ anything_but_a_regular_file_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(symlink("victim", path(KS_LOCK_NAME)), 0);
-	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL), KS_IO);
+	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL), KS_IO);
 	assert_int_equal(ks_lock_write(directory, "x", NULL), KS_IO);
 	assert_int_equal(lstat(path("victim"), &st), -1);
 	assert_int_equal(unlink(path(KS_LOCK_NAME)), 0);
 	assert_int_equal(mkfifo(path(KS_LOCK_NAME), 0600), 0);
-	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL), KS_IO);
+	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL), KS_IO);
 	assert_int_equal(unlink(path(KS_LOCK_NAME)), 0);
 	assert_int_equal(mkdir(path(KS_LOCK_NAME), 0700), 0);
-	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL), KS_IO);
+	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL), KS_IO);
 	assert_int_equal(lock.fd, -1);
 }
 
@@ -203,7 +203,7 @@ a_directory_that_is_not_there_is_named(void **state)
 	struct ks_error err = KS_ERROR_INIT;
 
 	(void)state;
-	assert_int_equal(ks_lock_take(&lock, "/nowhere/", -1, &err),
+	assert_int_equal(ks_lock_take(&lock, "/nowhere/", -1, NULL, &err),
 		KS_NOT_FOUND);
 	assert_string_equal(err.message, "cannot lock /nowhere/kistore.lock: "
 		"No such file or directory");
@@ -220,14 +220,14 @@ what_was_written_is_read_while_the_lock_is_held(void **state)
 	assert_int_equal(ks_lock_read(directory, text, sizeof(text), NULL),
 		KS_OK);
 	assert_string_equal(text, "");
-	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL), KS_OK);
+	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL), KS_OK);
 	assert_int_equal(ks_lock_write(directory, "long text\n", NULL), KS_OK);
 	assert_int_equal(ks_lock_write(directory, "short\n", NULL), KS_OK);
 	assert_int_equal(ks_lock_read(directory, text, sizeof(text), NULL),
 		KS_OK);
 	assert_string_equal(text, "short\n");
 	/* Opening and closing the file has not given the lock back. */
-	assert_int_equal(ks_lock_take(&other, directory, 0, NULL), KS_BUSY);
+	assert_int_equal(ks_lock_take(&other, directory, 0, NULL, NULL), KS_BUSY);
 	assert_int_equal(ks_lock_read(directory, text, 6, NULL), KS_INVALID);
 	assert_string_equal(text, "");
 	assert_int_equal(ks_lock_read(directory, text, 7, NULL), KS_OK);
@@ -256,7 +256,7 @@ the_file_is_as_open_to_others_as_its_directory(void **state)
 
 		(void)unlink(path(KS_LOCK_NAME));
 		assert_int_equal(chmod(directory, table[i].directory), 0);
-		assert_int_equal(ks_lock_take(&lock, directory, 0, NULL),
+		assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL),
 			KS_OK);
 		assert_int_equal(stat(path(KS_LOCK_NAME), &st), 0);
 		assert_int_equal(st.st_mode & 0777, table[i].file);
