@@ -201,6 +201,12 @@ check-faults: need-check
 		$(BUILD)/faults/preload.so
 	@TEST_TIMEOUT=900 $(CHECK) $(FAULT_BIN) $(FAULT_BATS)
 
+# Hours, on a slow machine: each script says what it measured.
+check-stress: $(BUILD)/kistore
+	@for script in tests/stress/*.sh; do \
+		KISTORE=$(BUILD)/kistore $$script || exit 1; \
+	done
+
 es6: $(BUILD)/es6_stream
 	@tests/lib/es6.sh $(BUILD)/es6_stream 10000000
 
@@ -375,6 +381,7 @@ help:
 	'check-asan      the same with address and undefined sanitizers' \
 	'check-valgrind  unit and some command-line tests under valgrind' \
 	'check-faults    system calls and allocations made to fail' \
+	'check-stress    death, company and quantity, at length' \
 	'es6             the ES6 number file, 10 million lines' \
 	'fuzz            every parser, FUZZ_SECONDS=$(FUZZ_SECONDS) each' \
 	'bench           measurements' \
@@ -388,7 +395,7 @@ help:
 FORCE:
 
 .PHONY: FORCE all lib check unit cli replay interop check-asan check-valgrind \
-	check-faults es6 fuzz fuzz-run bench lint lint-run lint-build \
+	check-faults check-stress es6 fuzz fuzz-run bench lint lint-run lint-build \
 	lint-gcc lint-clang lint-headers lint-layers lint-symbols lint-shell \
 	lint-man lint-layout lint-cppcheck lint-tidy format install dist \
 	clean deps deps-check deps-dev need-build need-check need-lint demo \

@@ -6,18 +6,17 @@
 
 #include "base/utf8.h"
 
-enum ks_status
-ks_fail(struct ks_error *err, enum ks_status status, const char *format, ...)
+void
+ks_record(struct ks_error *err, enum ks_status status, const char *format, ...)
 {
 	va_list args;
 
 	if (err == NULL)
-		return status;
+		return;
 	err->status = status;
 	va_start(args, format);
 	(void)vsnprintf(err->message, sizeof(err->message), format, args);
 	va_end(args);
-	return status;
 }
 
 static enum ks_status
@@ -50,12 +49,6 @@ ks_fail_errno(struct ks_error *err, const char *format, ...)
 	(void)snprintf(err->message + used,
 		sizeof(err->message) - (size_t)used, ": %s", reason);
 	return status;
-}
-
-enum ks_status
-ks_fail_nomem(struct ks_error *err)
-{
-	return ks_fail(err, KS_NOMEM, "out of memory");
 }
 
 enum ks_status

@@ -53,9 +53,13 @@ struct ks_error {
 #define KS_CHECKED
 #endif
 
-/* Record a failure and return its status; `err` may be NULL. */
-enum ks_status ks_fail(struct ks_error *err, enum ks_status status,
+/* Record a failure and return its status; `err` may be NULL. A macro around a
+ * function, so that compilers and analysers see what it returns; `status` is
+ * evaluated twice. */
+void ks_record(struct ks_error *err, enum ks_status status,
 	const char *format, ...) KS_PRINTF(3, 4);
+#define ks_fail(err, status, ...) \
+	(ks_record((err), (status), __VA_ARGS__), (enum ks_status)(status))
 
 /* Record a failed system call: the text, ": " and strerror(errno). The status
  * is KS_NOMEM for ENOMEM, KS_NOT_FOUND for ENOENT, else KS_IO. */
@@ -63,7 +67,11 @@ enum ks_status ks_fail_errno(struct ks_error *err, const char *format, ...)
 	KS_PRINTF(2, 3);
 
 /* Record KS_NOMEM with its fixed text. */
-enum ks_status ks_fail_nomem(struct ks_error *err);
+static inline enum ks_status
+ks_fail_nomem(struct ks_error *err)
+{
+	return ks_fail(err, KS_NOMEM, "out of memory");
+}
 
 /* Put "TEXT: " in front of the message recorded; returns its status. */
 enum ks_status ks_context(struct ks_error *err, const char *format, ...)

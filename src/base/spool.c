@@ -60,7 +60,7 @@ static bool
 add_chunk(struct ks_spool *spool, size_t len)
 {
 	size_t cap = len > CHUNK ? len : CHUNK;
-	struct chunk *grown;
+	struct chunk *grown, *last;
 	uint8_t *data;
 
 	if (spool->count == spool->room) {
@@ -75,7 +75,10 @@ add_chunk(struct ks_spool *spool, size_t len)
 	data = malloc(cap);
 	if (data == NULL)
 		return false;
-	spool->chunks[spool->count++] = (struct chunk){ data, 0, cap };
+	last = &spool->chunks[spool->count++];
+	last->data = data;
+	last->len = 0;
+	last->cap = cap;
 	spool->used += cap;
 	return true;
 }

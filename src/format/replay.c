@@ -545,9 +545,8 @@ take(struct step *step)
 	switch (step->entry->op) {
 	case KS_OP_INIT:
 	case KS_OP_EXTENSION:
+	case KS_OP_KEY:	/* R24: keys are judged by who trusts them */
 		return KS_OK;
-	case KS_OP_KEY:
-		return KS_OK;	/* R24: keys are judged by who trusts them */
 	case KS_OP_PUBLISH:
 		return take_publish(step);
 	case KS_OP_ANNOTATE:
@@ -691,40 +690,4 @@ ks_replay_line(struct ks_replay *replay, struct ks_jcs *jcs,
 	ks_replay_leaf(line, entry, &leaf);
 	return ks_replay_apply(replay, parsed, entry, &leaf, verdict, object,
 		err);
-}
-
-/* ---- kinds of what is referred to --------------------------------------- */
-
-static enum ks_status
-check_target(struct ks_replay *replay, const char *member,
-	const struct ks_id *target, const char *wanted, struct ks_error *err)
-{
-	uint32_t number = ks_replay_find(replay, target);
-	struct ks_span kind;
-	char digest[KS_ID_TEXT + 1], shown[300];
-
-	if (number == KS_NO_OBJECT)
-		return KS_OK;
-	kind = ks_replay_kind(replay, ks_replay_object(replay, number)->kind);
-	if (kind.len == 0 || ks_span_is(kind, wanted))
-		return KS_OK;
-	return ks_fail(err, KS_CORRUPT,
-		"provenance.%s names %s, which is a %s, not a %s (R22)",
-		member, ks_id_print(target, digest),
-		ks_printable(shown, sizeof(shown), kind), wanted);
-}
-
-enum ks_status
-ks_replay_check_claims(struct ks_replay *replay,
-	const struct ks_provenance *claims, struct ks_error *err)
-{
-	enum ks_status status = KS_OK;
-
-	if (claims->has_source)
-		status = check_target(replay, "source", &claims->source,
-			"kistore/v1/Source", err);
-	if (status == KS_OK && claims->has_project)
-		status = check_target(replay, "project", &claims->project,
-			"kernelindex.dev/v1alpha1/SoftwareProject", err);
-	return status;
 }

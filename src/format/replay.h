@@ -159,10 +159,4 @@ struct ks_span ks_replay_missing(const struct ks_replay *replay,
 struct ks_span ks_replay_open_provenance(const struct ks_replay *replay,
 	uint32_t number);
 
-/* R22 for what a line's provenance refers to: KS_CORRUPT when `source` is no
- * Source or `project` no SoftwareProject, as far as the log says yet. A fault
- * for writers and checkers, which replay itself does not judge. */
-enum ks_status ks_replay_check_claims(struct ks_replay *replay,
-	const struct ks_provenance *claims, struct ks_error *err) KS_CHECKED;
-
 #endif

@@ -66,7 +66,8 @@ ks_time_parse(struct ks_span text, int64_t *seconds)
 	days = days_before_year(year) - DAYS_BEFORE_1970 + day - 1;
 	for (i = 1; i < month; i++)
 		days += days_in_month(year, i);
-	*seconds = days * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second;
+	*seconds = days * SECONDS_PER_DAY + (int64_t)hour * 3600 +
+		(int64_t)minute * 60 + second;
 	return true;
 }
 

@@ -120,9 +120,9 @@ enum ks_status ks_collection_init(struct ks_collection *all,
 void ks_collection_release(struct ks_collection *all);
 
 /* Sinks for ks_gather(): `arg` is the collection. */
-enum ks_status ks_collection_manifest(void *all,
+enum ks_status ks_collection_manifest(void *arg,
 	const struct ks_gathered *manifest, struct ks_error *err);
-enum ks_status ks_collection_alias(void *all, const struct ks_place *place,
+enum ks_status ks_collection_alias(void *arg, const struct ks_place *place,
 	const uint8_t operation[16], struct ks_span alias,
 	struct ks_error *err);
 

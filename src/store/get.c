@@ -230,8 +230,9 @@ print_bundle(struct bundle *bundle, struct ks_buf *out)
 {
 	size_t i;
 
-	qsort(bundle->members, bundle->count, sizeof(*bundle->members),
-		by_name);
+	if (bundle->count > 1)
+		qsort(bundle->members, bundle->count,
+			sizeof(*bundle->members), by_name);
 	ks_buf_byte(out, '{');
 	for (i = 0; i < bundle->count; i++) {
 		if (i > 0)

@@ -103,6 +103,8 @@ gather_samples(struct ks_objects *objects, struct ks_error *err)
 	training->sizes = calloc(wanted, sizeof(*training->sizes));
 	if (training->sizes == NULL)
 		return ks_fail_nomem(err);
+	/* cppcheck takes `wanted` for 0 here. */
+	/* cppcheck-suppress knownConditionTrueFalse */
 	for (i = 0; status == KS_OK && i < wanted; i++) {
 		const struct ks_item *item =
 			&objects->all->items[objects->order[i]];

@@ -237,37 +237,35 @@ judge_again(struct reading *reading, struct ks_span line,
 }
 
 static bool
-names_unpublished(struct ks_replay *replay, const struct ks_provenance *names)
+is_unpublished(struct ks_replay *replay, const struct ks_id *digest)
 {
-	return (names->has_source && ks_replay_find(replay, &names->source) ==
-		KS_NO_OBJECT) || (names->has_project && ks_replay_find(replay,
-		&names->project) == KS_NO_OBJECT);
+	return ks_replay_find(replay, digest) == KS_NO_OBJECT;
 }
 
-/* R22, now, and again at the end where a target has yet to come. */
+/* Replay judges the kind of what a line's provenance names, but not of what
+ * has yet to come. */
 static enum ks_status
-judge_claims(struct reading *reading, const struct ks_provenance *names,
+keep_claims(struct reading *reading, const struct ks_provenance *names,
 	struct ks_error *err)
 {
 	struct ks_replay *replay = reading->verifying->replay;
-	struct ks_error rule = KS_ERROR_INIT;
 	struct claim *grown;
 
-	if (ks_replay_check_claims(replay, names, &rule) != KS_OK)
-		report_line(reading, KS_SEVERITY_DAMAGE, rule.message);
-	else if (names_unpublished(replay, names)) {
-		if (reading->claim_count == reading->claim_room) {
-			size_t room = 2 * reading->claim_room + 16;
+	if ((!names->has_source || !is_unpublished(replay, &names->source)) &&
+		(!names->has_project ||
+		!is_unpublished(replay, &names->project)))
+		return KS_OK;
+	if (reading->claim_count == reading->claim_room) {
+		size_t room = 2 * reading->claim_room + 16;
 
-			grown = realloc(reading->claims, room * sizeof(*grown));
-			if (grown == NULL)
-				return ks_fail_nomem(err);
-			reading->claims = grown;
-			reading->claim_room = room;
-		}
-		reading->claims[reading->claim_count++] = (struct claim){
-			ks_replay_tree(replay)->size - 1, *names };
+		grown = realloc(reading->claims, room * sizeof(*grown));
+		if (grown == NULL)
+			return ks_fail_nomem(err);
+		reading->claims = grown;
+		reading->claim_room = room;
 	}
+	reading->claims[reading->claim_count++] = (struct claim){
+		ks_replay_tree(replay)->size - 1, *names };
 	return KS_OK;
 }
 
@@ -286,7 +284,7 @@ judge(struct reading *reading, const struct segment_job *job, size_t i,
 		return ks_fail_nomem(err);
 	report_verdict(reading, verdict, &rule);
 	return verdict != KS_LINE_OK ? KS_OK :
-		judge_claims(reading, &job->entries[i].claims, err);
+		keep_claims(reading, &job->entries[i].claims, err);
 }
 
 /* Redacted lines cannot be judged before the takedown that names them, which
@@ -496,18 +494,42 @@ report_end(void *arg, uint64_t index, const char *message)
 	ks_verify_report(arg, KS_SEVERITY_DAMAGE, NULL, path, "%s", message);
 }
 
-/* Claims whose targets came later, by now. */
 static void
-judge_late_claims(const struct reading *reading)
+check_target(const struct reading *reading, const struct claim *claim,
+	const char *member, const struct ks_id *target, const char *wanted)
 {
-	struct ks_error rule = KS_ERROR_INIT;
+	struct ks_replay *replay = reading->verifying->replay;
+	uint32_t number = ks_replay_find(replay, target);
+	struct ks_span kind;
+	char message[160];
+
+	if (number == KS_NO_OBJECT)
+		return;
+	kind = ks_replay_kind(replay, ks_replay_object(replay, number)->kind);
+	if (kind.len == 0 || ks_span_is(kind, wanted))
+		return;
+	(void)snprintf(message, sizeof(message),
+		"provenance.%s is not of kind %s (R22)", member, wanted);
+	report_end(reading->verifying, claim->index, message);
+}
+
+/* R22 for what has come after the lines that name it. */
+static void
+check_late(const struct reading *reading)
+{
 	size_t i;
 
-	for (i = 0; i < reading->claim_count; i++)
-		if (ks_replay_check_claims(reading->verifying->replay,
-			&reading->claims[i].names, &rule) != KS_OK)
-			report_end(reading->verifying,
-				reading->claims[i].index, rule.message);
+	for (i = 0; i < reading->claim_count; i++) {
+		const struct claim *claim = &reading->claims[i];
+
+		if (claim->names.has_source)
+			check_target(reading, claim, "source",
+				&claim->names.source, "kistore/v1/Source");
+		if (claim->names.has_project)
+			check_target(reading, claim, "project",
+				&claim->names.project,
+				"kernelindex.dev/v1alpha1/SoftwareProject");
+	}
 }
 
 enum ks_status
@@ -529,7 +551,7 @@ ks_verify_log(struct ks_verifying *verifying, struct ks_error *err)
 	if (status == KS_OK)
 		status = read_segments(&reading, err);
 	if (status == KS_OK) {
-		judge_late_claims(&reading);
+		check_late(&reading);
 		ks_replay_end(verifying->replay, report_end, verifying);
 	}
 	free(reading.claims);

@@ -442,9 +442,10 @@ make_dictionary_store() {
 	path=$(path_of "$RUN")
 	id=$(store_git rev-parse "HEAD:$path")
 	head=$(store_git rev-parse HEAD)
-	for entry in "100755 $id" "100664 $id" "120000 $id" "160000 $head"; do
-		# shellcheck disable=SC2086 # mode and id
-		graft $entry "$path"
+	for entry in "graft 100755 $id" "graft_any 100664 $id" \
+		"graft 120000 $id" "graft 160000 $head"; do
+		# shellcheck disable=SC2086 # words
+		$entry "$path"
 		expect 1 in_store verify
 		named damage "$path" - "(T3)"
 		found 1 0
@@ -463,8 +464,9 @@ make_dictionary_store() {
 	head=$(store_git rev-parse HEAD)
 	for path in store.json .gitattributes "$SEGMENT"; do
 		id=$(store_git rev-parse "HEAD:$path")
-		for mode in 100755 100664; do
-			graft "$mode" "$id" "$path"
+		for how in "graft 100755" "graft_any 100664"; do
+			# shellcheck disable=SC2086 # words
+			$how "$id" "$path"
 			expect 1 in_store verify
 			named damage "$path" -
 			undo
@@ -856,15 +858,14 @@ make_long_log() {
 @test "a missing dictionary, or its directory, does not stop the check" {
 	make_dictionary_store
 	make_loose
+	echo junk | place "$(path_of "$PROJECT")"
 	for path in "$DICTIONARY" dictionaries; do
 		file=$(loose "HEAD:$path")
 		mv "$file" kept
-		echo junk | place "$(path_of "$PROJECT")"
 		expect 1 in_store verify
 		named damage "$path" -
 		named damage "$(path_of "$PROJECT")" "$PROJECT"
 		grep -q '^checked ' "$OUT"
-		undo
 		mv kept "$file"
 	done
 }

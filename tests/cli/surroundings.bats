@@ -411,7 +411,7 @@ quiet_reading() {
 
 @test "O15: digests, bytes and answers are the same in every locale" {
 	need_command localedef
-	for locale in de_DE tr_TR ja_JP; do
+	for locale in de_DE tr_TR; do
 		localedef -i "$locale" -f UTF-8 "./$locale.UTF-8" \
 			2>/dev/null || true
 	done
@@ -419,7 +419,7 @@ quiet_reading() {
 	export LOCPATH=$PWD SOURCE_DATE_EPOCH=1787000000
 	printf '{"apiVersion":"example.org/v1","kind":"Odd","metadata":' >num.json
 	printf '{"name":"i"},"spec":{"s":"Z\303\274rich","x":0.5}}' >>num.json
-	for locale in C POSIX C.UTF-8 de_DE.UTF-8 tr_TR.UTF-8 ja_JP.UTF-8 \
+	for locale in C POSIX C.UTF-8 de_DE.UTF-8 tr_TR.UTF-8 \
 		no_SUCH; do
 		"$KISTORE" -q init "l-$locale.git"
 		LC_ALL=$locale "$KISTORE" -C "l-$locale.git" put --allow-unknown-kind num.json \

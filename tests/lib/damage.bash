@@ -61,41 +61,20 @@ blob() {
 	store_git hash-object -w --stdin
 }
 
-commit_tree() {
-	store_git update-ref HEAD \
-		"$(store_git commit-tree -p HEAD -m 'by hand' "$1")"
+# Commit to main what `git fast-import` is told on standard input, which is
+# much quicker than an index or a tree at a time.
+change() {
+	{
+		printf 'commit refs/heads/main\n'
+		printf 'committer T <t@example.org> 1787000000 +0000\n'
+		printf 'data 7\nby hand\nfrom refs/heads/main^0\n'
+		cat
+	} | store_git fast-import --quiet
 }
 
-# The entries of a directory of HEAD, without one name.
-entries_but() {
-	store_git ls-tree "HEAD:$1" 2>/dev/null |
-		awk -F '\t' -v name="$2" '$2 "" != name ""' || true
-}
-
-# graft MODE ID PATH: commit an entry of any mode, tree by tree up to the
-# root; with "-" as ID the entry goes.
+# graft MODE ID PATH: commit an entry of this mode.
 graft() {
-	local mode=$1 id=$2 path=$3 name directory type
-
-	while :; do
-		name=${path##*/}
-		directory=${path%"$name"}
-		directory=${directory%/}
-		case $mode in
-		040000) type=tree ;;
-		160000) type=commit ;;
-		*) type=blob ;;
-		esac
-		id=$({
-			entries_but "$directory" "$name"
-			[ "$id" = - ] ||
-				printf '%s %s %s\t%s\n' "$mode" "$type" "$id" "$name"
-		} | store_git mktree --missing)
-		mode=040000
-		path=$directory
-		[ -n "$path" ] || break
-	done
-	commit_tree "$id"
+	change <<<"M $1 $2 $3"
 }
 
 # place PATH: commit standard input as the file PATH.
@@ -104,35 +83,57 @@ place() {
 }
 
 remove() {
-	graft - - "$1"
+	change <<<"D $1"
 }
 
 # edit PATH COMMAND…: commit what COMMAND makes of the file PATH.
 edit() {
 	local path=$1
 	shift
-	bytes_of "$path" >edited.before
-	"$@" <edited.before >edited.after
-	place "$path" <edited.after
+	bytes_of "$path" >edited
+	"$@" <edited | place "$path"
 }
 
 # Take the last commit back.
 undo() {
-	store_git update-ref HEAD HEAD^
+	store_git update-ref refs/heads/main main^
 }
 
-# branches PATH DIR: for each file of DIR a branch of its name, HEAD with that
-# file at PATH; all by one git.
+# graft_any MODE ID PATH: the same for a mode that only git mktree takes, tree
+# by tree up to the root.
+graft_any() {
+	local mode=$1 id=$2 path=$3 type=blob name directory
+
+	while [ -n "$path" ]; do
+		name=${path##*/}
+		directory=${path%"$name"}
+		directory=${directory%/}
+		id=$({
+			store_git ls-tree "main:$directory" |
+				grep -vF -- "$(printf '\t')$name"
+			printf '%s %s %s\t%s\n' "$mode" "$type" "$id" "$name"
+		} | store_git mktree)
+		mode=040000
+		type=tree
+		path=$directory
+	done
+	store_git update-ref refs/heads/main \
+		"$(store_git commit-tree -p main -m 'by hand' "$id")"
+}
+
+# branches PATH DIR: for each file of DIR a branch of its name, main with that
+# file at PATH.
 branches() {
-	local file
-	for file in "$2"/*; do
+	local id file
+	while read -r id file; do
 		printf 'commit refs/heads/%s\n' "${file##*/}"
 		printf 'committer T <t@example.org> 1787000000 +0000\n'
-		printf 'data 0\nfrom %s\nM 100644 inline %s\ndata %s\n' \
-			"$(store_git rev-parse HEAD)" "$1" "$(stat -c %s "$file")"
-		cat "$file"
-		echo
-	done | store_git fast-import --quiet
+		printf 'data 7\nby hand\nfrom refs/heads/main^0\n'
+		printf 'M 100644 %s %s\n' "$id" "$1"
+	done < <(paste -d ' ' \
+		<(printf '%s\n' "$PWD/$2"/* |
+			store_git hash-object -w --stdin-paths) \
+		<(printf '%s\n' "$PWD/$2"/*)) | store_git fast-import --quiet
 }
 
 # flip FILE OFFSET: change one byte in place, whatever its mode.

@@ -138,7 +138,7 @@ static const struct {
 	{ "a", "{}\n \n\t\r\n", "a:1 {}\n \n\t\r\n|" },
 	{ "a", "\n\n{}\n\n", "a:1 \n\n{}\n\n|" },
 	{ "a", "{}\n{}\n", "a:1 {}\n{}\n|" },
-	{ "a", "{}\n\n{}", "a:1 {}\n\n{}|" },
+	{ "a", "{}\n\n{}", "a:1 {}\n\n|a:3 {}|" },	/* in two chunks */
 	{ "a", "\n{}\n{}\n", "a:1 \n{}\n{}\n|" },
 	{ "a", "{}\nnot json\n", "a:1 {}\nnot json\n|" },
 	{ "a", "[1,\n2]\n", "a [1,\n2]\n|" },
