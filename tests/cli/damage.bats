@@ -235,21 +235,26 @@ open('frames/bomb','wb').write(h+f(0,6,0)+b'{\"a\":\"'+
 }
 
 @test "no proper beginning of a frame passes, and none of it is printed" {
-	bytes_of "$(path_of "$PROJECT")" >frame
+	printf '{"apiVersion":"a/v1","kind":"K","spec":{"text":"%s"}}' \
+		"some words, some words, some words, and some words more" >body
+	expect 0 in_store put --allow-unknown-kind body
+	digest=$(first_digest)
+	bytes_of "$(path_of "$digest")" >frame
 	size=$(stat -c %s frame)
+	[ "$size" -lt "$(stat -c %s body)" ]
 	mkdir cuts
 	for ((n = 0; n < size; n++)); do
 		head -c "$n" frame >"cuts/cut-$n"
 	done
-	branches "$(path_of "$PROJECT")" cuts
+	branches "$(path_of "$digest")" cuts
 	for ((n = 0; n < size; n++)); do
-		expect 1 in_store get --at "cut-$n" "$PROJECT"
+		expect 1 in_store get --at "cut-$n" "$digest"
 		silent_out
 		[ "$n" -eq 0 ] || err_has truncated
 	done
 	for n in 0 1 5 9 $((size / 2)) $((size - 1)); do
 		expect 1 in_store verify --at "cut-$n"
-		named damage "$(path_of "$PROJECT")" "$PROJECT"
+		named damage "$(path_of "$digest")" "$digest"
 		found 1 0
 	done
 }
@@ -815,6 +820,39 @@ make_long_log() {
 		expect 1 timeout 20 "$KISTORE" -C "$STORE" get "$RUN"
 		silent_out
 	done
+}
+
+@test "a FIFO or a directory in place of a loose object is not waited for" {
+	make_loose
+	file=$(loose "HEAD:$(path_of "$RUN")")
+	for how in mkfifo mkdir; do
+		rm -f "$file"
+		"$how" "$file"
+		expect 1 timeout 20 "$KISTORE" -C "$STORE" verify
+		named damage "$(path_of "$RUN")" "$RUN"
+		found 1 0
+		expect 1 timeout 20 "$KISTORE" -C "$STORE" get "$RUN"
+		silent_out
+	done
+}
+
+@test "damaged loose trees, segments and commits hang nobody" {
+	make_loose
+	for rev in HEAD 'HEAD^{tree}' "HEAD:$SEGMENT" HEAD:objects/c; do
+		file=$(loose "$rev")
+		cp "$file" kept
+		chmod u+w "$file"
+		head -c $(($(stat -c %s kept) / 2)) kept >"$file"
+		for command in verify status "resolve $RUN" \
+			"put $SEEDS/003/operation.json" "log --root"; do
+			# shellcheck disable=SC2086 # words
+			try timeout -k 1 20 "$KISTORE" -C "$STORE" $command
+			[ "$status" -lt 9 ]
+		done
+		expect 1 timeout -k 1 20 "$KISTORE" -C "$STORE" verify
+		cp kept "$file"
+	done
+	expect_clean
 }
 
 @test "a missing blob is named, a missing tree with its path" {

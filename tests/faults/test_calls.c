@@ -229,7 +229,7 @@ calls_that_fail_from_then_on_leave_old_or_new(void **state)
 
 	(void)state;
 	for (i = 0; i < SCENARIOS; i++)
-		fail_each_call(&scenarios[i], 1, true);
+		fail_each_call(&scenarios[i], 2, true);
 }
 
 static void

@@ -1181,7 +1181,11 @@ takedowns_are_foreseen_in_order_and_first(void **state)
 	assert_ok(log, init(log));
 	assert_int_equal(ks_entry_parse(log->jcs, ks_span_text(
 		takedown_text(log, 1, "[1]")), &entry, NULL), KS_OK);
+	/* After other lines still, but not after a redacted one. */
 	assert_int_equal(ks_replay_foresee(log->replay, 6, &entry, NULL),
+		KS_OK);
+	assert_ok(log, line(log, "-" HASH));
+	assert_int_equal(ks_replay_foresee(log->replay, 7, &entry, NULL),
 		KS_USAGE);
 }
 
