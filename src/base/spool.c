@@ -63,7 +63,7 @@ add_chunk(struct ks_spool *spool, size_t len)
 	struct chunk *grown, *last;
 	uint8_t *data;
 
-	if (spool->count == spool->room) {
+	if (spool->chunks == NULL || spool->count == spool->room) {
 		size_t room = spool->room == 0 ? 64 : spool->room * 2;
 
 		grown = realloc(spool->chunks, room * sizeof(*grown));

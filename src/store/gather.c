@@ -297,6 +297,7 @@ on_manifest(void *arg, const struct ks_intake_manifest *manifest,
 	struct ks_id digest;
 	enum ks_status status;
 
+	memset(&record, 0, sizeof(record));
 	ks_buf_clear(&worker->body);
 	if (manifest->table != NULL && !manifest->main)
 		status = read_repeated(worker, manifest, &record, &digest,

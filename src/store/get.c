@@ -433,8 +433,7 @@ struct drawing {
 	struct ks_store *store;
 	ks_tree_fn *visit;
 	void *arg;
-	struct ks_id *seen;
-	size_t room;
+	struct ks_buf seen;	/* struct ks_id of each */
 	struct ks_idmap map;
 };
 
@@ -442,22 +441,14 @@ static enum ks_status
 remember(struct drawing *drawing, const struct ks_id *digest, bool *before,
 	struct ks_error *err)
 {
-	*before = ks_idmap_find(&drawing->map, drawing->seen, digest) !=
+	*before = ks_idmap_find(&drawing->map, drawing->seen.data, digest) !=
 		KS_IDMAP_NONE;
 	if (*before)
 		return KS_OK;
-	if (drawing->map.used == drawing->room) {
-		size_t room = drawing->room == 0 ? 64 : drawing->room * 2;
-		struct ks_id *grown = realloc(drawing->seen,
-			room * sizeof(*grown));
-
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		drawing->seen = grown;
-		drawing->room = room;
-	}
-	drawing->seen[drawing->map.used] = *digest;
-	return ks_idmap_add(&drawing->map, drawing->seen) ? KS_OK :
+	ks_buf_append(&drawing->seen, ks_span(digest, sizeof(*digest)));
+	if (ks_buf_check(&drawing->seen, err) != KS_OK)
+		return KS_NOMEM;
+	return ks_idmap_add(&drawing->map, drawing->seen.data) ? KS_OK :
 		ks_fail_nomem(err);
 }
 
@@ -616,6 +607,6 @@ ks_reference_tree(struct ks_store *store, const struct ks_id *digest,
 	if (status == KS_OK)
 		status = draw(&drawing, &root, err);
 	ks_idmap_release(&drawing.map);
-	free(drawing.seen);
+	ks_buf_release(&drawing.seen);
 	return status;
 }

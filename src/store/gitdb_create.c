@@ -211,7 +211,7 @@ ks_gitdb_create(struct ks_gitdb **out, const char *path, bool worktree,
 	}
 	if (status != KS_OK)
 		remove_directories(path, made);
-	else
+	else if (*out != NULL)
 		(*out)->made = made;
 	return status;
 }

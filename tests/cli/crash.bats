@@ -146,10 +146,18 @@ killed_everywhere() {
 	[ "$("$KISTORE" -C s.git log --root | cut -d' ' -f1)" = 247 ]
 }
 
+interruptible() {
+	python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+}
+
 # interrupt COMMAND…: SIGINT after 0.3 s; $status is 128 + n after signal n.
-# (A shell would start it with SIGINT ignored.)
+# (What a shell starts in the background has SIGINT ignored, which kistore
+# respects.)
 interrupt() {
 	try python3 -c 'import signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 p = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE)
 time.sleep(0.3)
 p.send_signal(signal.SIGINT)
@@ -189,7 +197,7 @@ sys.exit(code if code >= 0 else 128 - code)' "$@"
 	for pack in *.pack; do git -C s.git unpack-objects -q <"$pack"; done
 	expect 0 "$KISTORE" -C s.git verify
 	keep_state s.git
-	try strace -f -qq -o /dev/null -e trace=openat \
+	try interruptible strace -f -qq -o /dev/null -e trace=openat \
 		-e inject=openat:signal=INT:when=80 "$KISTORE" -C s.git verify
 	[ "$status" -eq 130 ]
 	! grep -q 'nothing wrong' "$OUT" || return 1

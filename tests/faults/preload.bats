@@ -154,15 +154,15 @@ fail_each() {
 }
 
 @test "get is right or says that it could not" {
-	fail_each check_answer 1 full.git get --bundle c3252a98
+	fail_each check_answer 2 full.git get --bundle c3252a98
 }
 
 @test "resolve is right or says that it could not" {
-	fail_each check_answer 1 full.git resolve c3252a98
+	fail_each check_answer 2 full.git resolve c3252a98
 }
 
 @test "building the index is right or says that it could not" {
 	cp -a full.git bare.git
 	rm bare.git/kistore-index.sqlite*
-	fail_each check_answer 1 bare.git resolve c3252a98
+	fail_each check_answer 3 bare.git resolve c3252a98
 }
