@@ -153,14 +153,15 @@ commit(struct put *put, struct ks_error *err)
 {
 	struct ks_buf message = KS_BUF_INIT;
 	struct ks_put_result *result = put->result;
+	uint64_t others = result->annotated + result->retracted +
+		result->superseded;
 	enum ks_status status;
 
 	ks_buf_printf(&message, "put %llu objects",
 		(unsigned long long)result->added);
-	if (result->annotated + result->retracted + result->superseded > 0)
+	if (others > 0)
 		ks_buf_printf(&message, ", %llu other entries",
-			(unsigned long long)(result->annotated +
-			result->retracted + result->superseded));
+			(unsigned long long)others);
 	ks_buf_byte(&message, '\n');
 	/* Of a million records the commit needs room for its own. */
 	ks_objects_free(put->objects);

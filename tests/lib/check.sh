@@ -27,7 +27,7 @@ if [ "${1-}" = --one ]; then
 		set -- valgrind -q --error-exitcode=9 --leak-check=full \
 			--errors-for-leak-kinds=definite "$@"
 	fi
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 10 "${TEST_TIMEOUT:-300}" "$@" \
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 10 "${TEST_TIMEOUT:-900}" "$@" \
 		>"$tap" 2>&1 </dev/null
 	echo "# exit status $?" >>"$tap"
 	exec awk -v name="$name" -f tests/lib/tap.awk "$tap"
