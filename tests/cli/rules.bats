@@ -36,10 +36,12 @@ unchanged() {
 	store_git for-each-ref | cmp before -
 }
 
-# rows VERDICT: file, rule and line (from 1) of the logs with a verdict.
+# rows VERDICT [N]: file, rule and line (from 1) of the logs, or every Nth, with a
+# verdict.
 rows() {
-	awk -v verdict="$1" '$3 == verdict { print $1, $2, $4 + 1 }' \
-		"$LOGS/MANIFEST.tsv"
+	awk -v verdict="$1" -v n="${2-1}" '$3 == verdict && ++count % n == 0 {
+		print $1, $2, $4 + 1
+	}' "$LOGS/MANIFEST.tsv"
 }
 
 # refused STATUS [DIGEST]: put, and ops on a digest that is known, exit with
@@ -64,6 +66,10 @@ one_finding() {
 @test "every log with a fault has it named, and is not extended" {
 	make_logs
 	count=0
+	# Sanitizers are slow; that the rules themselves are right under them
+	# the unit tests show with all these logs.
+	each=${SANITIZE:+5}
+	each=${each:-1}
 	while read -r file rule line; do
 		choose "$file"
 		if ! expect 1 in_store verify ||
@@ -74,8 +80,8 @@ one_finding() {
 			false
 		fi
 		count=$((count + 1))
-	done < <(rows fault)
-	[ "$count" -eq 120 ]
+	done < <(rows fault "$each")
+	[ "$count" -eq $((120 / each)) ]
 	unchanged
 }
 

@@ -41,6 +41,12 @@ writes_well() {
 	expect 0 "$KISTORE" -C "$1" resolve new
 }
 
+# libgit2 1.5 loses memory for each name in the configuration of a repository
+# that has extensions.
+libgit2_leaks() {
+	export ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0
+}
+
 # ---- what is no store ------------------------------------------------------
 
 @test "a place without a store is told of with status 3" {
@@ -93,6 +99,7 @@ writes_well() {
 }
 
 @test "git's SHA-256 format and unknown extensions are status 8" {
+	libgit2_leaks
 	git init -q --object-format=sha256 --bare long.git
 	git clone -q --bare s.git ext.git
 	git -C ext.git config core.repositoryformatversion 1
@@ -122,6 +129,7 @@ writes_well() {
 # ---- clones of every sort --------------------------------------------------
 
 @test "O07: a partial clone lacks what git promised: status 3, not damage" {
+	libgit2_leaks
 	git -C s.git config uploadpack.allowFilter true
 	git -C s.git config uploadpack.allowAnySHA1InWant true
 	git clone -q --filter=blob:none --no-checkout \
