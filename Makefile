@@ -190,7 +190,8 @@ interop: $(BUILD)/kistore
 	@$(CHECK) $(INTEROP_BATS)
 
 check-asan: need-check
-	$(SUB) check BUILD=$(BUILD)/asan SANITIZE=address,undefined
+	LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lib/lsan.supp:print_suppressions=0 \
+		$(SUB) check BUILD=$(BUILD)/asan SANITIZE=address,undefined
 
 check-valgrind: need-check
 	$(SUB) -s $(PARALLEL) $(BUILD)/kistore $(TEST_BIN)

@@ -77,7 +77,7 @@ static int
 answer(const struct guard *guard, enum ks_status status,
 	const struct ks_error *err)
 {
-	char text[KS_ERROR_MESSAGE_MAX];
+	char text[2 * KS_ERROR_MESSAGE_MAX];
 	int code = errno;
 
 	if (status == KS_OK)
