@@ -189,9 +189,10 @@ replay: $(REPLAY_BIN)
 interop: $(BUILD)/kistore
 	@$(CHECK) $(INTEROP_BATS)
 
+check-asan: export LSAN_OPTIONS = \
+	suppressions=$(CURDIR)/tests/lib/lsan.supp:print_suppressions=0
 check-asan: need-check
-	LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lib/lsan.supp:print_suppressions=0 \
-		$(SUB) check BUILD=$(BUILD)/asan SANITIZE=address,undefined
+	$(SUB) check BUILD=$(BUILD)/asan SANITIZE=address,undefined
 
 check-valgrind: need-check
 	$(SUB) -s $(PARALLEL) $(BUILD)/kistore $(TEST_BIN)
