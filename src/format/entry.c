@@ -4,7 +4,7 @@
 #include "base/hex.h"
 #include "base/utf8.h"
 #include "format/digest.h"
-#include "format/field.h"
+#include "format/member.h"
 
 static const char format_name[] = "kistore/1";
 
@@ -320,40 +320,40 @@ read_role(void *arg, struct ks_span value, struct ks_error *err)
 	return KS_OK;
 }
 
-static const struct ks_field fields[M_COUNT] = {
-	[M_AT] = { KS_FIELD("at"), .types = KS_TYPE_STRING,
+static const struct ks_member fields[M_COUNT] = {
+	[M_AT] = { KS_MEMBER("at"), .types = KS_TYPE_STRING,
 		.required = EVERY_OP, .read = read_at },
-	[M_BY] = { KS_FIELD("by"), .types = KS_TYPE_STRING,
+	[M_BY] = { KS_MEMBER("by"), .types = KS_TYPE_STRING,
 		.required = SUPERSEDE, .read = read_by },
-	[M_DIGEST] = { KS_FIELD("digest"), .types = KS_TYPE_STRING,
+	[M_DIGEST] = { KS_MEMBER("digest"), .types = KS_TYPE_STRING,
 		.required = OF_OBJECT, .read = read_digest },
-	[M_FORMAT] = { KS_FIELD("format"), .types = KS_TYPE_STRING,
+	[M_FORMAT] = { KS_MEMBER("format"), .types = KS_TYPE_STRING,
 		.required = INIT, .read = read_format },
-	[M_KEY] = { KS_FIELD("key"), .types = KS_TYPE_STRING,
+	[M_KEY] = { KS_MEMBER("key"), .types = KS_TYPE_STRING,
 		.required = KEY, .read = read_key },
-	[M_KIND] = { KS_FIELD("kind"), .types = KS_TYPE_STRING,
+	[M_KIND] = { KS_MEMBER("kind"), .types = KS_TYPE_STRING,
 		.required = PUBLISH, .read = read_kind },
-	[M_LINES] = { KS_FIELD("lines"), .types = KS_TYPE_ARRAY,
+	[M_LINES] = { KS_MEMBER("lines"), .types = KS_TYPE_ARRAY,
 		.optional = TAKEDOWN, .read = read_lines },
-	[M_METADATA] = { KS_FIELD("metadata"), .types = KS_TYPE_OBJECT,
+	[M_METADATA] = { KS_MEMBER("metadata"), .types = KS_TYPE_OBJECT,
 		.optional = PUBLISH | ANNOTATE },
-	[M_MISSING] = { KS_FIELD("missing"), .types = KS_TYPE_ARRAY,
+	[M_MISSING] = { KS_MEMBER("missing"), .types = KS_TYPE_ARRAY,
 		.optional = PUBLISH, .read = read_missing },
-	[M_NEXT] = { KS_FIELD("next"), .types = KS_TYPE_STRING,
+	[M_NEXT] = { KS_MEMBER("next"), .types = KS_TYPE_STRING,
 		.optional = KEY, .read = read_next },
-	[M_OP] = { KS_FIELD("op"), .types = KS_TYPE_STRING,
+	[M_OP] = { KS_MEMBER("op"), .types = KS_TYPE_STRING,
 		.required = EVERY_OP },
-	[M_ORIGIN] = { KS_FIELD("origin"), .types = KS_TYPE_STRING,
+	[M_ORIGIN] = { KS_MEMBER("origin"), .types = KS_TYPE_STRING,
 		.optional = KEY },
-	[M_PROVENANCE] = { KS_FIELD("provenance"), .types = KS_TYPE_OBJECT,
+	[M_PROVENANCE] = { KS_MEMBER("provenance"), .types = KS_TYPE_OBJECT,
 		.optional = PUBLISH | ANNOTATE },
-	[M_REASON] = { KS_FIELD("reason"),
+	[M_REASON] = { KS_MEMBER("reason"),
 		.types = KS_TYPE_STRING | KS_TYPE_OBJECT,
 		.required = RETRACT | RESTORE | TAKEDOWN,
 		.optional = SUPERSEDE, .read = read_reason },
-	[M_RETRACTED_AT] = { KS_FIELD("retractedAt"), .types = KS_TYPE_STRING,
+	[M_RETRACTED_AT] = { KS_MEMBER("retractedAt"), .types = KS_TYPE_STRING,
 		.optional = RETRACT },
-	[M_ROLE] = { KS_FIELD("role"), .types = KS_TYPE_STRING,
+	[M_ROLE] = { KS_MEMBER("role"), .types = KS_TYPE_STRING,
 		.required = KEY, .read = read_role },
 };
 
@@ -366,13 +366,13 @@ read_time_and_op(struct reading *r, struct ks_span *op, struct ks_error *err)
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		const struct ks_field *field = &fields[both[i]];
+		const struct ks_member *field = &fields[both[i]];
 		struct ks_span value = r->value[both[i]];
 
 		if (value.len == 0)
 			return ks_fail(err, KS_CORRUPT, "%s is missing",
 				field->name);
-		status = ks_field_read(field, "", value, r, err);
+		status = ks_member_read(field, "", value, r, err);
 		if (status != KS_OK)
 			return status;
 	}
@@ -392,7 +392,7 @@ find_op(struct ks_span name, enum ks_op *op)
 }
 
 static bool
-is_allowed(enum ks_op op, const struct ks_field *field)
+is_allowed(enum ks_op op, const struct ks_member *field)
 {
 	return ((field->required | field->optional) & BIT(op)) != 0;
 }
@@ -447,7 +447,7 @@ read_members(struct reading *r, struct ks_error *err)
 	enum member i;
 
 	for (i = 0; i < M_COUNT && status == KS_OK; i++) {
-		const struct ks_field *field = &fields[i];
+		const struct ks_member *field = &fields[i];
 
 		if (r->value[i].len == 0) {
 			if ((field->required & BIT(r->entry.op)) != 0)
@@ -457,7 +457,7 @@ read_members(struct reading *r, struct ks_error *err)
 		}
 		status = check_presence(r, i, err);
 		if (status == KS_OK)
-			status = ks_field_read(field, "", r->value[i], r,
+			status = ks_member_read(field, "", r->value[i], r,
 				err);
 	}
 	return status;
@@ -523,7 +523,7 @@ read_line(struct ks_span line, struct ks_entry *entry, struct ks_error *err)
 
 	if (ks_json_type(line) != KS_JSON_OBJECT)
 		return ks_fail(err, KS_CORRUPT, "a line must be an object");
-	ks_fields_gather(fields, M_COUNT, line, r.value, &r.rest);
+	ks_members_gather(fields, M_COUNT, line, r.value, &r.rest);
 	status = read_time_and_op(&r, &op, err);
 	if (status != KS_OK)
 		return status;

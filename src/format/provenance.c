@@ -1,7 +1,7 @@
 #include "format/provenance.h"
 
 #include "base/hex.h"
-#include "format/field.h"
+#include "format/member.h"
 #include "format/kind.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -150,10 +150,10 @@ read_reproduced(void *arg, struct ks_span value, struct ks_error *err)
 	return KS_OK;
 }
 
-static const struct ks_field replication_fields[] = {
-	{ KS_FIELD("independentReplicationCount"), .types = KS_TYPE_NUMBER,
+static const struct ks_member replication_fields[] = {
+	{ KS_MEMBER("independentReplicationCount"), .types = KS_TYPE_NUMBER,
 		.read = read_count },
-	{ KS_FIELD("reproducedByKernelindex"), .types = KS_TYPE_BOOLEAN,
+	{ KS_MEMBER("reproducedByKernelindex"), .types = KS_TYPE_BOOLEAN,
 		.read = read_reproduced },
 };
 
@@ -165,9 +165,9 @@ read_replication(void *arg, struct ks_span value, struct ks_error *err)
 	struct ks_gathered rest;
 	enum ks_status status;
 
-	ks_fields_gather(replication_fields, LENGTH(replication_fields),
+	ks_members_gather(replication_fields, LENGTH(replication_fields),
 		value, inner, &rest);
-	status = ks_fields_read(replication_fields,
+	status = ks_members_read(replication_fields,
 		LENGTH(replication_fields), replication_where, inner, r, err);
 	if (status == KS_OK && !r->telling)
 		return ks_fail(err, KS_CORRUPT, "provenance.replication of 0 "
@@ -177,19 +177,19 @@ read_replication(void *arg, struct ks_span value, struct ks_error *err)
 
 #define REPLICATION 0	/* its row, looked at twice */
 
-static const struct ks_field provenance_fields[] = {
-	[REPLICATION] = { KS_FIELD("replication"), .types = KS_TYPE_OBJECT,
+static const struct ks_member provenance_fields[] = {
+	[REPLICATION] = { KS_MEMBER("replication"), .types = KS_TYPE_OBJECT,
 		.read = read_replication },
-	{ KS_FIELD("aliases"), .types = KS_TYPE_ARRAY, .read = read_aliases },
-	{ KS_FIELD("createdAt"), .types = KS_TYPE_STRING },
-	{ KS_FIELD("id"), .types = KS_TYPE_STRING, .read = read_id },
-	{ KS_FIELD("name"), .types = KS_TYPE_STRING },
-	{ KS_FIELD("project"), .types = KS_TYPE_STRING, .read = read_project },
-	{ KS_FIELD("publishedAt"), .types = KS_TYPE_STRING },
-	{ KS_FIELD("slug"), .types = KS_TYPE_STRING },
-	{ KS_FIELD("source"), .types = KS_TYPE_STRING, .read = read_source },
-	{ KS_FIELD("summary"), .types = KS_TYPE_STRING },
-	{ KS_FIELD("tags"), .types = KS_TYPE_ARRAY, .read = read_tags },
+	{ KS_MEMBER("aliases"), .types = KS_TYPE_ARRAY, .read = read_aliases },
+	{ KS_MEMBER("createdAt"), .types = KS_TYPE_STRING },
+	{ KS_MEMBER("id"), .types = KS_TYPE_STRING, .read = read_id },
+	{ KS_MEMBER("name"), .types = KS_TYPE_STRING },
+	{ KS_MEMBER("project"), .types = KS_TYPE_STRING, .read = read_project },
+	{ KS_MEMBER("publishedAt"), .types = KS_TYPE_STRING },
+	{ KS_MEMBER("slug"), .types = KS_TYPE_STRING },
+	{ KS_MEMBER("source"), .types = KS_TYPE_STRING, .read = read_source },
+	{ KS_MEMBER("summary"), .types = KS_TYPE_STRING },
+	{ KS_MEMBER("tags"), .types = KS_TYPE_ARRAY, .read = read_tags },
 };
 
 #define FIELDS LENGTH(provenance_fields)
@@ -205,7 +205,7 @@ check_names(const struct ks_span *value, const struct ks_gathered *rest,
 
 	if (rest->stray.data != NULL)
 		return ks_field_unknown("member", where, rest->stray, err);
-	ks_fields_gather(replication_fields, LENGTH(replication_fields),
+	ks_members_gather(replication_fields, LENGTH(replication_fields),
 		value[REPLICATION], inner, &inner_rest);
 	if (inner_rest.stray.data != NULL)
 		return ks_field_unknown("member", replication_where,
@@ -249,12 +249,12 @@ ks_provenance_read(struct ks_span provenance, struct ks_span kind,
 		ks_field_is_void(provenance))
 		return ks_fail(err, KS_CORRUPT,
 			"provenance must be an object with members");
-	ks_fields_gather(provenance_fields, FIELDS, provenance, value, &rest);
+	ks_members_gather(provenance_fields, FIELDS, provenance, value, &rest);
 	status = check_names(value, &rest, err);
 	if (status == KS_OK && rest.extended)
 		status = ks_fields_check_extensions(where, provenance, err);
 	if (status == KS_OK)
-		status = ks_fields_read(provenance_fields, FIELDS, where,
+		status = ks_members_read(provenance_fields, FIELDS, where,
 			value, &r, err);
 	if (status == KS_OK)
 		status = ks_provenance_check_kind(&r.found, kind, err);

@@ -1,4 +1,4 @@
-#include "format/field.h"
+#include "format/member.h"
 
 #define MAX_DEPTH 64	/* store-layout.md B3 */
 
@@ -59,7 +59,7 @@ ks_field_unknown(const char *what, const char *where, struct ks_span text,
 
 /* The row of a name, or `count`. */
 static size_t
-find_field(const struct ks_field *fields, size_t count, struct ks_span name)
+find_field(const struct ks_member *fields, size_t count, struct ks_span name)
 {
 	size_t i;
 
@@ -73,7 +73,7 @@ find_field(const struct ks_field *fields, size_t count, struct ks_span name)
 }
 
 void
-ks_fields_gather(const struct ks_field *fields, size_t count,
+ks_members_gather(const struct ks_member *fields, size_t count,
 	struct ks_span object, struct ks_span *value,
 	struct ks_gathered *rest)
 {
@@ -108,7 +108,7 @@ types_name(unsigned types)
 }
 
 enum ks_status
-ks_field_read(const struct ks_field *field, const char *where,
+ks_member_read(const struct ks_member *field, const char *where,
 	struct ks_span value, void *arg, struct ks_error *err)
 {
 	if ((field->types & 1u << ks_json_type(value)) == 0)
@@ -118,7 +118,7 @@ ks_field_read(const struct ks_field *field, const char *where,
 }
 
 enum ks_status
-ks_fields_read(const struct ks_field *fields, size_t count,
+ks_members_read(const struct ks_member *fields, size_t count,
 	const char *where, const struct ks_span *value, void *arg,
 	struct ks_error *err)
 {
@@ -132,7 +132,7 @@ ks_fields_read(const struct ks_field *fields, size_t count,
 			ks_span(fields[i].name, fields[i].name_len), value[i],
 			err);
 		if (status == KS_OK)
-			status = ks_field_read(&fields[i], where, value[i],
+			status = ks_member_read(&fields[i], where, value[i],
 				arg, err);
 	}
 	return status;

@@ -5,8 +5,8 @@
  * each member has a type and perhaps more to check, none is null or empty,
  * and names that begin with "x-" belong to others.
  */
-#ifndef KS_FORMAT_FIELD_H
-#define KS_FORMAT_FIELD_H
+#ifndef KS_FORMAT_MEMBER_H
+#define KS_FORMAT_MEMBER_H
 
 #include "base/error.h"
 #include "format/json.h"
@@ -20,7 +20,7 @@
 
 /* One member. `read`, which may be NULL, is called for a value of the right
  * type. The two sets belong to the owner of the table. */
-struct ks_field {
+struct ks_member {
 	const char *name;
 	size_t name_len;
 	unsigned types;
@@ -29,10 +29,10 @@ struct ks_field {
 		struct ks_error *err);
 };
 
-#define KS_FIELD(text) .name = (text), .name_len = sizeof(text) - 1
+#define KS_MEMBER(text) .name = (text), .name_len = sizeof(text) - 1
 
 /* Check one value: KS_CORRUPT with "WHERE""NAME must be …". */
-enum ks_status ks_field_read(const struct ks_field *field, const char *where,
+enum ks_status ks_member_read(const struct ks_member *field, const char *where,
 	struct ks_span value, void *arg, struct ks_error *err) KS_CHECKED;
 
 /* Sort the members of an object by the rows of the table: value[i] is that of
@@ -42,13 +42,13 @@ struct ks_gathered {
 				 * nor begins with "x-"; data NULL = none */
 	bool extended;		/* there are names that begin with "x-" */
 };
-void ks_fields_gather(const struct ks_field *fields, size_t count,
+void ks_members_gather(const struct ks_member *fields, size_t count,
 	struct ks_span object, struct ks_span *value,
 	struct ks_gathered *rest);
 
 /* Check that every value gathered is present, and read it. KS_CORRUPT with
  * the first rule broken, or what a reader says. */
-enum ks_status ks_fields_read(const struct ks_field *fields, size_t count,
+enum ks_status ks_members_read(const struct ks_member *fields, size_t count,
 	const char *where, const struct ks_span *value, void *arg,
 	struct ks_error *err) KS_CHECKED;
 
