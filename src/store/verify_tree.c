@@ -499,6 +499,7 @@ struct closure {
 	struct walk *walk;
 	struct ks_id *queue;
 	size_t count, room;
+	bool silent;		/* provenance cannot be had from this log */
 	bool failed;
 };
 
@@ -540,36 +541,67 @@ enqueue_reference(void *arg, const struct ks_reference *reference)
 	return true;
 }
 
-/* Queue what the record in `body` and its current provenance refer to. */
-static void
-enqueue_references(struct closure *closure, const struct ks_id *digest,
-	struct ks_checker *checker)
+/* Queue what the record in `body` refers to. */
+static enum ks_status
+enqueue_references(struct closure *closure, struct ks_checker *checker,
+	struct ks_error *err)
 {
-	struct ks_store *store = closure->walk->verifying->store;
 	struct ks_record record;
-	struct ks_index *index;
-	struct ks_index_row row;
-	struct ks_buf text = KS_BUF_INIT;
-	struct ks_provenance provenance;
 	enum ks_status status = ks_record_judge(checker->jcs,
 		ks_buf_span(&checker->body), &record, NULL);
 
 	if (status == KS_NOMEM)
-		closure->failed = true;
+		return ks_fail_nomem(err);
 	if (status == KS_OK && record.kind != NULL)
 		(void)ks_kind_references(record.kind, record.spec,
 			enqueue_reference, closure);
-	if (ks_store_index(store, &index, NULL, NULL) == KS_OK &&
-		ks_index_object(index, digest, &row) &&
-		ks_store_notes(store, &row, NULL, &text, NULL) == KS_OK &&
-		text.len > 0 && ks_provenance_read(ks_buf_span(&text),
-			ks_span(NULL, 0), &provenance, NULL) == KS_OK) {
+	return KS_OK;
+}
+
+/* The current provenance of an object, from the log by way of the index. */
+static enum ks_status
+read_provenance(struct ks_store *store, const struct ks_id *digest,
+	struct ks_buf *text, struct ks_provenance *provenance,
+	struct ks_error *err)
+{
+	struct ks_index *index;
+	struct ks_index_row row;
+	enum ks_status status = ks_store_index(store, &index, NULL, err);
+
+	memset(provenance, 0, sizeof(*provenance));
+	if (status != KS_OK || !ks_index_object(index, digest, &row))
+		return status;
+	status = ks_store_notes(store, &row, NULL, text, err);
+	if (status != KS_OK || text->len == 0)
+		return status;
+	return ks_provenance_read(ks_buf_span(text), ks_span(NULL, 0),
+		provenance, err);
+}
+
+/* Queue what the provenance of an object names. Where the log cannot be
+ * understood, that is said once. */
+static enum ks_status
+enqueue_provenance(struct closure *closure, const struct ks_id *digest,
+	struct ks_error *err)
+{
+	struct ks_verifying *verifying = closure->walk->verifying;
+	struct ks_buf text = KS_BUF_INIT;
+	struct ks_provenance provenance;
+	enum ks_status status = closure->silent ? KS_OK : read_provenance(
+		verifying->store, digest, &text, &provenance, err);
+
+	if (status != KS_OK) {
+		closure->silent = true;
+		status = ks_verify_report_error(verifying, status, digest,
+			KS_PATH_LOG, err);
+	} else if (!closure->silent) {
 		if (provenance.has_source)
 			enqueue(closure, &provenance.source);
 		if (provenance.has_project)
 			enqueue(closure, &provenance.project);
 	}
 	ks_buf_release(&text);
+	return status;
 }
 
 /* Check one object of a closure, here and now. */
@@ -622,8 +654,10 @@ check_one(struct closure *closure, const struct ks_id *digest,
 		.digest = *digest, .object = object, .end = job->frames.len
 	};
 	check_subjects(walk, 0, job);
-	enqueue_references(closure, digest, &walk->checkers[0]);
-	return finish_job(walk, job, err);
+	status = enqueue_references(closure, &walk->checkers[0], err);
+	if (status == KS_OK)
+		status = enqueue_provenance(closure, digest, err);
+	return status != KS_OK ? status : finish_job(walk, job, err);
 }
 
 enum ks_status
