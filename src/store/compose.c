@@ -569,6 +569,26 @@ struct difference {
 	bool metadata, provenance;
 };
 
+/* A row says everything about where its record comes from; --source and
+ * --provenance say something, which is laid over what stands (P14). */
+static enum ks_status
+lay_over_standing(struct composer *composer, const struct ks_item *item,
+	const struct ks_index_row *standing, struct ks_error *err)
+{
+	enum ks_status status;
+
+	if (ks_collection_row(composer->all, item)->provenance.len > 0 ||
+		composer->provenance.len == 0)
+		return KS_OK;
+	ks_buf_clear(&composer->partial);
+	ks_buf_append(&composer->partial, ks_buf_span(&composer->provenance));
+	ks_buf_clear(&composer->provenance);
+	status = ks_store_notes(composer->writing->store, standing, NULL,
+		&composer->provenance, err);
+	overlay(composer, ks_buf_span(&composer->partial));
+	return status;
+}
+
 /* Compare; composer->provenance holds the item's afterwards. An input that
  * says nothing about metadata or provenance does not differ. */
 static enum ks_status
@@ -585,6 +605,9 @@ compare(struct composer *composer, const struct ks_item *item,
 			&composer->metadata, &metadata, err);
 	if (status != KS_OK || !ks_index_object(composer->writing->index,
 		&item->digest, &row))
+		return status;
+	status = lay_over_standing(composer, item, &row, err);
+	if (status != KS_OK)
 		return status;
 	provenance = ks_buf_span(&composer->provenance);
 	differs->metadata = metadata.len > 0 &&

@@ -11,7 +11,7 @@
 
 /* Changes when the tables or what they mean change: another number means
  * "rebuild". */
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
 static const char schema[] =
 	"CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
@@ -27,6 +27,8 @@ static const char schema[] =
 static const char schema_order[] =
 	"CREATE UNIQUE INDEX object_digest ON object(digest);"
 	"CREATE INDEX object_name ON object(name) WHERE name IS NOT NULL;"
+	"CREATE INDEX object_missing ON object(published)"
+	" WHERE flags & 64 <> 0;"
 	"CREATE INDEX id_object ON id(id, object);"
 	"CREATE INDEX line_object ON line(object);";
 
@@ -70,6 +72,9 @@ static const char *const sql[KS_INDEX_STATEMENTS] = {
 	/* With "+", rows are sorted after they were chosen. */
 	[KS_INDEX_BY_KIND] = "SELECT " COLUMNS " WHERE k.name = ?1"
 		" ORDER BY +o.digest",
+	/* 64 is KS_INDEX_HAS_MISSING; the index has the same condition. */
+	[KS_INDEX_BY_MISSING] = "SELECT " COLUMNS " WHERE o.flags & 64 <> 0"
+		" ORDER BY o.published",
 	[KS_INDEX_COUNT_KINDS] = "SELECT coalesce(k.name, ''), count(*),"
 		" sum(o.flags & 1), sum(o.flags >> 1 & 1),"
 		" sum(o.flags >> 2 & 1) FROM object o LEFT JOIN kind k"
@@ -697,6 +702,14 @@ ks_index_by_kind(struct ks_index *index, const char *kind, ks_index_fn *visit,
 {
 	return by_text(index, KS_INDEX_BY_KIND, ks_span_text(kind), visit, arg,
 		err);
+}
+
+enum ks_status
+ks_index_by_missing(struct ks_index *index, ks_index_fn *visit, void *arg,
+	struct ks_error *err)
+{
+	return visit_rows(index, ks_db_statement(&index->tables,
+		KS_INDEX_BY_MISSING), visit, arg, err);
 }
 
 /* ---- counts ------------------------------------------------------------ */

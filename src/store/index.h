@@ -79,9 +79,12 @@ enum ks_status ks_index_by_name(struct ks_index *index, struct ks_span name,
 	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
 enum ks_status ks_index_by_id(struct ks_index *index, struct ks_span id_hex,
 	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
-
 enum ks_status ks_index_by_kind(struct ks_index *index, const char *kind,
 	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
+
+/* Rows, in order of publication, whose publish line has `missing`. */
+enum ks_status ks_index_by_missing(struct ks_index *index, ks_index_fn *visit,
+	void *arg, struct ks_error *err) KS_CHECKED;
 
 /* The digest that a full id belongs to. */
 bool ks_index_id(struct ks_index *index, const uint8_t id[16],

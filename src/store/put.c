@@ -3,6 +3,7 @@
 #include "format/json.h"
 #include "format/record.h"
 #include "store/collection.h"
+#include "store/arrivals.h"
 #include "store/compose.h"
 #include "store/objects.h"
 #include "store/writing.h"
@@ -138,6 +139,8 @@ compose(struct put *put, struct ks_error *err)
 	if (status == KS_OK)
 		status = ks_compose(&put->writing, &put->all, put->options,
 			put->result, err);
+	if (status == KS_OK)
+		status = ks_arrivals_check(&put->writing, err);
 	if (status == KS_OK)
 		status = ks_objects_write(put->objects, &put->writing, current,
 			&put->result->dictionary_trained, &notes, err);

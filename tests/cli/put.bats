@@ -175,6 +175,44 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 			| .[0].provenance.source | startswith("sha256:")'
 }
 
+@test "--annotate --source is laid over what stands" {
+	echo "{\"$RUN\":{\"summary\":\"a run\"}}" >provenance.json
+	kistore put --provenance provenance.json "$SEEDS"/*.json
+	expect 0 kistore put --annotate --source "$SEEDS/../source.json" \
+		"$SEEDS/run.json"
+	git -C demo.git show HEAD:log/000/000.jsonl | tail -n 1 |
+		jq -e '.op == "annotate" and (.provenance | keys) ==
+			["source", "summary"] and .provenance.summary == "a run"'
+	before=$(commit_id)
+	expect 0 kistore put --annotate --source "$SEEDS/../source.json" \
+		"$SEEDS/run.json"
+	[ "$(commit_id)" = "$before" ]
+	expect 0 kistore verify
+}
+
+@test "what arrives must be of the kind that waits for it" {
+	jq --arg project "$PROJECT" '.spec.operationSpecDigest = $project' \
+		"$SEEDS/workload.json" >waiting.json
+	expect 0 kistore put --allow-missing waiting.json
+	before=$(commit_id)
+	expect 4 kistore put "$SEEDS/project.json"
+	silent_out
+	err_has "(R22)"
+	err_has "spec.operationSpecDigest of sha256:"
+	[ "$(commit_id)" = "$before" ]
+	expect 0 kistore put "$SEEDS/operation.json"
+	expect 0 kistore verify
+}
+
+@test "a source that arrives must be a Source" {
+	echo "{\"$RUN\":{\"source\":\"$PROJECT\"}}" >provenance.json
+	expect 0 kistore put --allow-missing --provenance provenance.json \
+		"$SEEDS/run.json"
+	expect 4 kistore put "$SEEDS/project.json"
+	err_has "provenance.source of $RUN"
+	expect 0 kistore put "$SEEDS/operation.json"
+}
+
 @test "--provenance is laid over, and refused for what is not in the input" {
 	echo "{\"$PROJECT\":{\"summary\":\"a library\"}}" >provenance.json
 	expect 0 kistore put --provenance provenance.json "$SEEDS/project.json"
