@@ -219,9 +219,11 @@ fuzz:
 fuzz-run: $(FUZZ_BIN)
 	@BUILD=$(BUILD) tests/lib/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_BIN)
 
-bench: $(BUILD)/kistore
-	@if [ -x bench/run.sh ]; then KISTORE=$(BUILD)/kistore bench/run.sh; \
-	else echo 'there is no bench/run.sh'; fi
+bench: need-bench $(BUILD)/kistore
+	@KISTORE=$(BUILD)/kistore bench/run.sh
+
+bench-million: need-bench $(BUILD)/kistore
+	@KISTORE=$(BUILD)/kistore bench/million.sh
 
 # ---- Reading the code by machine ------------------------------------------
 
@@ -323,6 +325,8 @@ DEPS_CHECK = libcmocka-dev bats zstd jq openssl openssh-client sqlite3 \
 DEPS_LINT = clang clang-format clang-tidy libclang-rt-14-dev cppcheck \
 	shellcheck mandoc valgrind strace
 
+DEPS_BENCH = hyperfine strace time jq zstd python3
+
 APT = apt-get install -y -qq --no-install-recommends
 define apt_install
 	export DEBIAN_FRONTEND=noninteractive; $(APT) $(1) >/dev/null || \
@@ -337,6 +341,9 @@ deps-check:
 
 deps-dev:
 	$(call apt_install,$(DEPS_BUILD) $(DEPS_CHECK) $(DEPS_LINT))
+
+deps-bench:
+	$(call apt_install,$(DEPS_BUILD) $(DEPS_BENCH))
 
 # $(call need,commands,packages for pkg-config,target that installs them)
 define need
@@ -367,6 +374,10 @@ need-lint:
 	$(call need,$(NEED_CHECK) clang clang-format clang-tidy cppcheck \
 		shellcheck mandoc,$(PKGS) cmocka,deps-dev)
 
+need-bench:
+	$(call need,$(NEED_BUILD) hyperfine strace /usr/bin/time jq zstd \
+		python3,$(PKGS),deps-bench)
+
 # ---- Showing it -----------------------------------------------------------
 
 demo: need-build
@@ -386,22 +397,23 @@ help:
 	'check-stress    death, company and quantity, at length' \
 	'es6             the ES6 number file, 10 million lines' \
 	'fuzz            every parser, FUZZ_SECONDS=$(FUZZ_SECONDS) each' \
-	'bench           measurements' \
+	'bench           measurements, on the catalogue' \
+	'bench-million   the same as stores grow to a million records' \
 	'lint            two compilers, clang-tidy, cppcheck, shellcheck, layers' \
 	'format          clang-format on FILES' \
 	'install         under DESTDIR and PREFIX=$(PREFIX)' \
 	'dist            a source archive of HEAD' \
-	'deps deps-check deps-dev        install packages to build, test, lint' \
+	'deps deps-check deps-dev deps-bench     install packages' \
 	'clean           remove $(BUILD)'
 
 FORCE:
 
 .PHONY: FORCE all lib check unit cli replay interop check-asan check-valgrind \
-	check-faults check-stress es6 fuzz fuzz-run bench lint lint-run lint-build \
+	check-faults check-stress es6 fuzz fuzz-run bench bench-million lint lint-run lint-build \
 	lint-gcc lint-clang lint-headers lint-layers lint-symbols lint-shell \
 	lint-man lint-layout lint-cppcheck lint-tidy format install dist \
-	clean deps deps-check deps-dev need-build need-check need-lint demo \
-	help
+	clean deps deps-check deps-dev deps-bench need-build need-check \
+	need-lint need-bench demo help
 
 .DELETE_ON_ERROR:
 
