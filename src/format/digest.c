@@ -18,6 +18,8 @@ static OSSL_LIB_CTX *library;
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 static EVP_MD *sha256;
 static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
+static EVP_MD *sha512_method;
+static pthread_once_t sha512_once = PTHREAD_ONCE_INIT;
 static EVP_MD *sha1_method;
 static pthread_once_t sha1_once = PTHREAD_ONCE_INIT;
 
@@ -29,13 +31,18 @@ make_library(void)
 		abort();
 }
 
+OSSL_LIB_CTX *
+ks_digest_library(void)
+{
+	(void)pthread_once(&library_once, make_library);
+	return library;
+}
+
 static EVP_MD *
 fetch(const char *name)
 {
-	EVP_MD *method;
+	EVP_MD *method = EVP_MD_fetch(ks_digest_library(), name, NULL);
 
-	(void)pthread_once(&library_once, make_library);
-	method = EVP_MD_fetch(library, name, NULL);
 	if (method == NULL)
 		abort();
 	return method;
@@ -96,6 +103,24 @@ void
 ks_sha256(struct ks_span bytes, struct ks_id *out)
 {
 	ks_sha256_pair(bytes, ks_span(NULL, 0), out);
+}
+
+static void
+fetch_sha512(void)
+{
+	sha512_method = fetch("SHA512");
+}
+
+void
+ks_sha512(struct ks_span bytes, uint8_t out[KS_SHA512_SIZE])
+{
+	EVP_MD_CTX *ctx = thread_ctx();
+
+	(void)pthread_once(&sha512_once, fetch_sha512);
+	if (EVP_DigestInit_ex2(ctx, sha512_method, NULL) != 1 ||
+		EVP_DigestUpdate(ctx, bytes.data, bytes.len) != 1 ||
+		EVP_DigestFinal_ex(ctx, out, NULL) != 1)
+		abort();
 }
 
 enum ks_status

@@ -1,5 +1,5 @@
 /*
- * SHA-256 (FIPS 180-4), by OpenSSL. The only user of OpenSSL.
+ * SHA-256, SHA-512 and SHA-1 (FIPS 180-4), by OpenSSL.
  */
 #ifndef KS_FORMAT_DIGEST_H
 #define KS_FORMAT_DIGEST_H
@@ -12,6 +12,10 @@
  * any thread. */
 void ks_sha256(struct ks_span bytes, struct ks_id *out);
 void ks_sha256_pair(struct ks_span a, struct ks_span b, struct ks_id *out);
+
+/* The SHA-512 of `bytes`, which is what an SSH signature covers; as above. */
+#define KS_SHA512_SIZE 64
+void ks_sha512(struct ks_span bytes, uint8_t out[KS_SHA512_SIZE]);
 
 /* A running digest, for bytes that arrive in pieces. */
 struct ks_digest;
@@ -31,5 +35,10 @@ enum ks_status ks_sha1_new(struct ks_sha1 **out, struct ks_error *err)
 void ks_sha1_free(struct ks_sha1 *sha1);
 void ks_sha1_update(struct ks_sha1 *sha1, struct ks_span bytes);
 void ks_sha1_final(struct ks_sha1 *sha1, uint8_t out[KS_SHA1_SIZE]);
+
+/* OpenSSL's library context (an OSSL_LIB_CTX) that reads no configuration
+ * file, for the one other module that uses OpenSSL. Never freed. */
+struct ossl_lib_ctx_st;
+struct ossl_lib_ctx_st *ks_digest_library(void);
 
 #endif

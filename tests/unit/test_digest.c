@@ -163,6 +163,29 @@ threads_do_not_disturb_each_other(void **state)
 	}
 }
 
+/* The same, "SHA-512". */
+static void
+sha512_has_its_known_digests_beside_the_others(void **state)
+{
+	uint8_t sha512[KS_SHA512_SIZE];
+	char hex[2 * KS_SHA512_SIZE + 1] = "";
+	struct ks_id id;
+
+	(void)state;
+	ks_sha512(ks_span_text("abc"), sha512);
+	ks_hex_encode(ks_span(sha512, sizeof(sha512)), hex);
+	assert_string_equal(hex,
+		"ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+		"2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f");
+	ks_sha256(ks_span_text("abc"), &id);
+	assert_sha256(&id, messages[1].sha256);
+	ks_sha512(ks_span(NULL, 0), sha512);
+	ks_hex_encode(ks_span(sha512, sizeof(sha512)), hex);
+	assert_string_equal(hex,
+		"cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce"
+		"47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e");
+}
+
 static void
 nothing_may_be_freed(void **state)
 {
@@ -181,6 +204,7 @@ main(void)
 			pieces_give_the_digest_of_the_whole_and_begin_anew),
 		cmocka_unit_test(a_million_times_a_has_its_known_digest),
 		cmocka_unit_test(git_ids_are_made_by_sha1),
+		cmocka_unit_test(sha512_has_its_known_digests_beside_the_others),
 		cmocka_unit_test(threads_do_not_disturb_each_other),
 		cmocka_unit_test(nothing_may_be_freed),
 	};
