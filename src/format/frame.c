@@ -309,9 +309,14 @@ ks_frame_unpack(struct ks_framer *framer, struct ks_span frame,
 	return KS_OK;
 }
 
+/* Magic number and descriptor: what a strict decoder looks at itself. */
+#define HEAD_LEN (MAGIC_LEN + 1)
+
 struct ks_inflater {
 	ZSTD_DCtx *ctx;
 	bool inside;	/* a frame has begun and not ended */
+	bool single;	/* one frame only, and strict */
+	size_t head;	/* single: bytes of the head that went in */
 };
 
 enum ks_status
@@ -332,6 +337,16 @@ ks_inflater_new(struct ks_inflater **out, struct ks_error *err)
 	return KS_OK;
 }
 
+enum ks_status
+ks_inflater_new_single(struct ks_inflater **out, struct ks_error *err)
+{
+	enum ks_status status = ks_inflater_new(out, err);
+
+	if (status == KS_OK)
+		(*out)->single = true;
+	return status;
+}
+
 void
 ks_inflater_free(struct ks_inflater *inflater)
 {
@@ -339,6 +354,49 @@ ks_inflater_free(struct ks_inflater *inflater)
 		return;
 	(void)ZSTD_freeDCtx(inflater->ctx);
 	free(inflater);
+}
+
+/* Judge what `in` has of the head of the frame, and that nothing follows the
+ * frame. zstd takes skippable frames and ones without a checksum, too. */
+static enum ks_status
+check_single(const struct ks_inflater *inflater, struct ks_span in,
+	struct ks_error *err)
+{
+	size_t i;
+
+	if (inflater->head == HEAD_LEN && !inflater->inside && in.len > 0)
+		return ks_fail(err, KS_CORRUPT,
+			"bytes follow the zstd frame (S8)");
+	for (i = inflater->head; i < HEAD_LEN && i - inflater->head < in.len;
+		i++) {
+		uint8_t byte = in.data[i - inflater->head];
+
+		if (i < MAGIC_LEN && byte != magic[i])
+			return ks_fail(err, KS_CORRUPT,
+				"not a zstd frame (S8)");
+		if (i == MAGIC_LEN && (byte & 0x18) != 0)
+			return ks_fail(err, KS_CORRUPT,
+				"zstd frame header has a reserved bit set");
+		if (i == MAGIC_LEN && (byte & 0x04) == 0)
+			return ks_fail(err, KS_CORRUPT,
+				"zstd frame has no checksum (S8)");
+	}
+	return KS_OK;
+}
+
+/* Take what zstd has read off the front. */
+static void
+take(struct ks_span *in, size_t len)
+{
+	if (len > 0)
+		*in = ks_span(in->data + len, in->len - len);
+}
+
+/* Damaged input is refused, a damaged snapshot is a fault. */
+static enum ks_status
+verdict(const struct ks_inflater *inflater)
+{
+	return inflater->single ? KS_CORRUPT : KS_INVALID;
 }
 
 enum ks_status
@@ -351,22 +409,117 @@ ks_inflater_step(struct ks_inflater *inflater, struct ks_span *in, size_t step,
 
 	if (output.dst == NULL)
 		return ks_fail_nomem(err);
+	if (inflater->single && check_single(inflater, *in, err) != KS_OK)
+		return verdict(inflater);
 	hint = ZSTD_decompressStream(inflater->ctx, &output, &input);
 	if (ZSTD_isError(hint))
-		return ks_fail(err, KS_INVALID, "damaged zstd data: %s",
-			ZSTD_getErrorName(hint));
+		return ks_fail(err, verdict(inflater),
+			"damaged zstd data: %s", ZSTD_getErrorName(hint));
 	if (input.pos > 0 || output.pos > 0)
 		inflater->inside = hint != 0;
+	inflater->head += input.pos < HEAD_LEN - inflater->head ? input.pos :
+		HEAD_LEN - inflater->head;
 	out->len += output.pos;
-	in->data += input.pos;
-	in->len -= input.pos;
+	take(in, input.pos);
 	return KS_OK;
 }
 
 enum ks_status
 ks_inflater_end(struct ks_inflater *inflater, struct ks_error *err)
 {
-	if (inflater->inside)
-		return ks_fail(err, KS_INVALID, "truncated zstd data");
+	if (inflater->inside ||
+		(inflater->single && inflater->head < HEAD_LEN))
+		return ks_fail(err, verdict(inflater), "truncated zstd data");
 	return KS_OK;
+}
+
+struct ks_deflater {
+	ZSTD_CCtx *ctx;
+	bool over;
+};
+
+enum ks_status
+ks_deflater_new(struct ks_deflater **out, int level, struct ks_error *err)
+{
+	struct ks_deflater *deflater;
+
+	*out = NULL;
+	if (level < 1 || level > ZSTD_maxCLevel())
+		return ks_fail(err, KS_USAGE,
+			"zstd level %d, not 1 to %d", level, ZSTD_maxCLevel());
+	deflater = calloc(1, sizeof(*deflater));
+	if (deflater == NULL)
+		return ks_fail_nomem(err);
+	deflater->ctx = ZSTD_createCCtx();
+	if (deflater->ctx == NULL || ZSTD_isError(ZSTD_CCtx_setParameter(
+		deflater->ctx, ZSTD_c_compressionLevel, level)) ||
+		ZSTD_isError(ZSTD_CCtx_setParameter(deflater->ctx,
+			ZSTD_c_checksumFlag, 1))) {
+		ks_deflater_free(deflater);
+		return ks_fail_nomem(err);
+	}
+	*out = deflater;
+	return KS_OK;
+}
+
+void
+ks_deflater_free(struct ks_deflater *deflater)
+{
+	if (deflater == NULL)
+		return;
+	(void)ZSTD_freeCCtx(deflater->ctx);
+	free(deflater);
+}
+
+/* Append at most `step` bytes; *left is 0 once the frame was ended. */
+static enum ks_status
+deflate(struct ks_deflater *deflater, struct ks_span *in,
+	ZSTD_EndDirective how, size_t step, struct ks_buf *out, size_t *left,
+	struct ks_error *err)
+{
+	ZSTD_inBuffer input = { in->data, in->len, 0 };
+	ZSTD_outBuffer output = { ks_buf_reserve(out, step), step, 0 };
+
+	if (output.dst == NULL)
+		return ks_fail_nomem(err);
+	*left = ZSTD_compressStream2(deflater->ctx, &output, &input, how);
+	if (ZSTD_isError(*left))
+		return ks_fail(err, KS_NOMEM, "zstd: %s",
+			ZSTD_getErrorName(*left));
+	out->len += output.pos;
+	take(in, input.pos);
+	return KS_OK;
+}
+
+static enum ks_status
+check_open(const struct ks_deflater *deflater, struct ks_error *err)
+{
+	return deflater->over ? ks_fail(err, KS_USAGE,
+		"zstd frame has been ended") : KS_OK;
+}
+
+enum ks_status
+ks_deflater_step(struct ks_deflater *deflater, struct ks_span *in, size_t step,
+	struct ks_buf *out, struct ks_error *err)
+{
+	size_t left;
+	enum ks_status status = check_open(deflater, err);
+
+	return status != KS_OK ? status : deflate(deflater, in,
+		ZSTD_e_continue, step, out, &left, err);
+}
+
+enum ks_status
+ks_deflater_end(struct ks_deflater *deflater, struct ks_buf *out,
+	struct ks_error *err)
+{
+	struct ks_span none = ks_span(NULL, 0);
+	size_t left = 1;
+	enum ks_status status = check_open(deflater, err);
+
+	deflater->over = true;
+	while (status == KS_OK && left != 0)
+		status = deflate(deflater, &none, ZSTD_e_end,
+			ZSTD_CStreamOutSize(), out, &left, err);
+	return status;
 }

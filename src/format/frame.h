@@ -1,5 +1,5 @@
 /*
- * One object as one zstd frame. The only user of zstd.
+ * One object as one zstd frame, and streams of frames. The only user of zstd.
  *
  * store-layout.md, section "frames": exactly one frame (RFC 8878), its content
  * size stated, the reserved header bit zero, nothing after it, window and
@@ -79,5 +79,29 @@ enum ks_status ks_inflater_step(struct ks_inflater *inflater,
 	struct ks_error *err) KS_CHECKED;
 enum ks_status ks_inflater_end(struct ks_inflater *inflater,
 	struct ks_error *err) KS_CHECKED;
+
+/* A strict decoder, used in the same way, for a stream that is one frame with
+ * a checksum (store-layout.md S8). KS_CORRUPT, here and in the functions
+ * above, when it begins with anything else (a skippable frame, too), has no
+ * checksum, a header bit set that RFC 8878 reserves or leaves unused, or a
+ * dictionary, is damaged or cut short, asks for a window over 128 MiB, or
+ * anything follows it. */
+enum ks_status ks_inflater_new_single(struct ks_inflater **out,
+	struct ks_error *err) KS_CHECKED;
+
+/* Streaming encoder: all that is fed becomes one frame with a checksum and no
+ * dictionary. Feed `in` until it is empty; each call appends at most `step`
+ * bytes to `out`, which the caller drains, and moves `in` on. Call
+ * ks_deflater_end() once: it appends the rest of the frame, which is little.
+ * KS_USAGE for a level that is not 1 to 22, and for calls after the end. */
+struct ks_deflater;
+enum ks_status ks_deflater_new(struct ks_deflater **out, int level,
+	struct ks_error *err) KS_CHECKED;
+void ks_deflater_free(struct ks_deflater *deflater);
+enum ks_status ks_deflater_step(struct ks_deflater *deflater,
+	struct ks_span *in, size_t step, struct ks_buf *out,
+	struct ks_error *err) KS_CHECKED;
+enum ks_status ks_deflater_end(struct ks_deflater *deflater,
+	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
 
 #endif

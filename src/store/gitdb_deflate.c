@@ -109,19 +109,19 @@ struct compressor {
 	bool made;
 };
 
-struct ks_deflater {
+struct ks_git_deflater {
 	struct compressor small, large;
 };
 
 enum ks_status
-ks_deflater_new(struct ks_deflater **out, struct ks_error *err)
+ks_git_deflater_new(struct ks_git_deflater **out, struct ks_error *err)
 {
 	*out = calloc(1, sizeof(**out));
 	return *out == NULL ? ks_fail_nomem(err) : KS_OK;
 }
 
 void
-ks_deflater_free(struct ks_deflater *deflater)
+ks_git_deflater_free(struct ks_git_deflater *deflater)
 {
 	if (deflater == NULL)
 		return;
@@ -133,7 +133,7 @@ ks_deflater_free(struct ks_deflater *deflater)
 }
 
 static z_stream *
-get_compressor(struct ks_deflater *deflater, bool small)
+get_compressor(struct ks_git_deflater *deflater, bool small)
 {
 	struct compressor *c = small ? &deflater->small : &deflater->large;
 
@@ -173,7 +173,7 @@ feed(z_stream *z, struct ks_span bytes, int flush, struct ks_buf *out,
 }
 
 enum ks_status
-ks_deflate(struct ks_deflater *deflater, struct ks_span head,
+ks_deflate(struct ks_git_deflater *deflater, struct ks_span head,
 	struct ks_span body, struct ks_buf *out, struct ks_error *err)
 {
 	z_stream *z = get_compressor(deflater,
@@ -201,7 +201,7 @@ struct batch {
 
 struct ks_deflate_queue {
 	struct ks_pool *pool;	/* made when a first batch is full */
-	struct ks_deflater **deflaters;	/* one a worker */
+	struct ks_git_deflater **deflaters;	/* one a worker */
 	unsigned workers;
 	struct batch *batches;	/* KS_POOL_WINDOW in flight, one filling, one
 				 * given out */
@@ -238,7 +238,7 @@ ks_deflate_queue_free(struct ks_deflate_queue *queue)
 		return;
 	ks_pool_free(queue->pool);
 	for (i = 0; queue->deflaters != NULL && i < queue->workers; i++)
-		ks_deflater_free(queue->deflaters[i]);
+		ks_git_deflater_free(queue->deflaters[i]);
 	free(queue->deflaters);
 	for (i = 0; i < BATCHES; i++) {
 		ks_buf_release(&queue->batches[i].plain);
@@ -288,7 +288,7 @@ need_pool(struct ks_deflate_queue *queue, unsigned threads,
 	if (queue->deflaters == NULL)
 		return ks_fail_nomem(err);
 	for (i = 0; status == KS_OK && i < queue->workers; i++)
-		status = ks_deflater_new(&queue->deflaters[i], err);
+		status = ks_git_deflater_new(&queue->deflaters[i], err);
 	return status;
 }
 

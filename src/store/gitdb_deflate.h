@@ -23,13 +23,13 @@ enum ks_status ks_inflate_check(int fd, uint64_t limit, struct ks_error *err)
 	KS_CHECKED;
 
 /* Compressors, made on first use and used again. One per thread. */
-struct ks_deflater;
-enum ks_status ks_deflater_new(struct ks_deflater **out, struct ks_error *err)
+struct ks_git_deflater;
+enum ks_status ks_git_deflater_new(struct ks_git_deflater **out, struct ks_error *err)
 	KS_CHECKED;
-void ks_deflater_free(struct ks_deflater *deflater);
+void ks_git_deflater_free(struct ks_git_deflater *deflater);
 
 /* Append the zlib stream of `head` and `body` at the default level. */
-enum ks_status ks_deflate(struct ks_deflater *deflater, struct ks_span head,
+enum ks_status ks_deflate(struct ks_git_deflater *deflater, struct ks_span head,
 	struct ks_span body, struct ks_buf *out, struct ks_error *err)
 	KS_CHECKED;
 

@@ -51,7 +51,7 @@ struct ks_git_pack {
 	struct ks_buf pieces;	/* struct piece of what was put aside */
 	struct ks_sha1 *sha1;
 	struct ks_deflate_queue *queue;	/* packed: what is not stored */
-	struct ks_deflater *deflater;	/* loose */
+	struct ks_git_deflater *deflater;	/* loose */
 	char *placed;		/* objects/pack/pack-HASH, or NULL */
 	bool is_new;		/* nobody had a pack of that name before */
 };
@@ -225,7 +225,7 @@ add_loose(struct ks_git_pack *pack, const struct object *object,
 
 	ks_buf_clear(&pack->entries);
 	if (status == KS_OK && !object->store && pack->deflater == NULL)
-		status = ks_deflater_new(&pack->deflater, err);
+		status = ks_git_deflater_new(&pack->deflater, err);
 	if (status == KS_OK && object->store)
 		ks_deflate_stored(&pack->entries, object->head, object->body);
 	else if (status == KS_OK)
@@ -638,7 +638,7 @@ ks_git_pack_free(struct ks_git_pack *pack)
 	}
 	drop_private(pack);
 	ks_deflate_queue_free(pack->queue);
-	ks_deflater_free(pack->deflater);
+	ks_git_deflater_free(pack->deflater);
 	ks_sha1_free(pack->sha1);
 	ks_spool_free(pack->spool);
 	ks_buf_release(&pack->ids);

@@ -712,6 +712,285 @@ no_input_at_all_is_complete(void **state)
 	ks_dictionary_free(NULL);
 }
 
+/* ---- one frame as a stream (S8) ---------------------------------------- */
+
+/* Feed everything, `step` bytes of input at a time, to a strict decoder. */
+static enum ks_status
+inflate_single(struct ks_span in, size_t step, struct ks_buf *out,
+	struct ks_error *err)
+{
+	struct ks_inflater *inflater = NULL;
+	enum ks_status status = ks_inflater_new_single(&inflater, err);
+
+	while (status == KS_OK && in.len > 0) {
+		struct ks_span part = ks_span(in.data,
+			in.len < step ? in.len : step);
+		size_t before = part.len;
+
+		status = ks_inflater_step(inflater, &part, 64, out, err);
+		in = ks_span(in.data + (before - part.len),
+			in.len - (before - part.len));
+	}
+	while (status == KS_OK) {
+		struct ks_span none = ks_span(NULL, 0);
+		size_t had = out->len;
+
+		status = ks_inflater_step(inflater, &none, 64, out, err);
+		if (out->len == had)
+			break;
+	}
+	if (status == KS_OK)
+		status = ks_inflater_end(inflater, err);
+	ks_inflater_free(inflater);
+	return status;
+}
+
+/* Deflate in pieces of `step` bytes, of input and of output. */
+static void
+deflate_in(struct ks_span in, int level, size_t step, struct ks_buf *out)
+{
+	struct ks_deflater *deflater = NULL;
+
+	assert_int_equal(ks_deflater_new(&deflater, level, NULL), KS_OK);
+	while (in.len > 0) {
+		struct ks_span part = ks_span(in.data,
+			in.len < step ? in.len : step);
+		size_t before = part.len, had = out->len;
+
+		assert_int_equal(ks_deflater_step(deflater, &part, step, out,
+			NULL), KS_OK);
+		assert_true(out->len - had <= step);
+		in = ks_span(in.data + (before - part.len),
+			in.len - (before - part.len));
+	}
+	assert_int_equal(ks_deflater_end(deflater, out, NULL), KS_OK);
+	ks_deflater_free(deflater);
+}
+
+/* Bytes that compress, but not to nothing. */
+static void
+make_text(struct ks_buf *out, size_t len)
+{
+	uint32_t x = 1;
+
+	while (out->len < len) {
+		x = x * 1103515245U + 12345U;
+		ks_buf_byte(out, (uint8_t)(x >> 16 & 15));
+	}
+}
+
+static void
+a_deflated_stream_is_one_frame_with_a_checksum(void **state)
+{
+	static const size_t lens[] = { 0, 1, 1000, 300000 };
+	static const size_t chunks[] = { 1000, 1000000 };
+	static const int levels[] = { 3, 19 };
+	size_t i, k, l;
+
+	(void)state;
+	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++)
+		for (k = 0; k < 2; k++)
+			for (l = 0; l < 2; l++) {
+				struct ks_buf text = KS_BUF_INIT;
+				struct ks_buf frame = KS_BUF_INIT;
+				struct ks_buf back = KS_BUF_INIT;
+
+				make_text(&text, lens[i]);
+				ks_buf_text(&frame, "kept");
+				deflate_in(ks_buf_span(&text), levels[l],
+					chunks[k], &frame);
+				assert_memory_equal(frame.data, "kept"
+					"\x28\xb5\x2f\xfd", 8);
+				/* Checksum; no dictionary, no bit unused. */
+				assert_int_equal(frame.data[8] & 0x1f, 0x04);
+				assert_int_equal(ZSTD_findFrameCompressedSize(
+					frame.data + 4, frame.len - 4),
+					frame.len - 4);
+				assert_int_equal(inflate_single(ks_span(
+					frame.data + 4, frame.len - 4), 777,
+					&back, NULL), KS_OK);
+				assert_true(ks_span_equal(ks_buf_span(&back),
+					ks_buf_span(&text)));
+				ks_buf_release(&text);
+				ks_buf_release(&frame);
+				ks_buf_release(&back);
+			}
+}
+
+static void
+a_deflater_is_not_used_after_its_end(void **state)
+{
+	struct ks_deflater *deflater = NULL;
+	struct ks_buf out = KS_BUF_INIT;
+	struct ks_span more = ks_span_text("more");
+	size_t len;
+
+	(void)state;
+	assert_int_equal(ks_deflater_new(&deflater, 3, NULL), KS_OK);
+	assert_int_equal(ks_deflater_end(deflater, &out, NULL), KS_OK);
+	len = out.len;
+	assert_int_equal(ks_deflater_step(deflater, &more, 100, &out, NULL),
+		KS_USAGE);
+	assert_int_equal(ks_deflater_end(deflater, &out, NULL), KS_USAGE);
+	assert_int_equal(out.len, len);
+	assert_int_equal(more.len, 4);
+	ks_deflater_free(deflater);
+	ks_deflater_free(NULL);
+	ks_buf_release(&out);
+}
+
+static void
+levels_are_1_to_22(void **state)
+{
+	static const int wrong[] = { 0, -1, 23, 1000, -131072 };
+	struct ks_deflater *deflater = NULL;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct ks_error err = KS_ERROR_INIT;
+
+		assert_int_equal(ks_deflater_new(&deflater, wrong[i], &err),
+			KS_USAGE);
+		assert_null(deflater);
+		assert_non_null(strstr(err.message, "not 1 to 22"));
+	}
+	assert_int_equal(ks_deflater_new(&deflater, 22, NULL), KS_OK);
+	ks_deflater_free(deflater);
+}
+
+/* As stock zstd writes one, with and without a content size. */
+static void
+a_single_frame_of_another_writer_is_read(void **state)
+{
+	uint8_t frame[1024];
+	ZSTD_CCtx *ctx = ZSTD_createCCtx();
+	size_t step, len;
+
+	(void)state;
+	assert_non_null(ctx);
+	(void)ZSTD_CCtx_setParameter(ctx, ZSTD_c_checksumFlag, 1);
+	len = ZSTD_compress2(ctx, frame, sizeof(frame), body_text,
+		strlen(body_text));
+	assert_false(ZSTD_isError(len));
+	for (step = 1; step <= len; step++) {
+		struct ks_buf back = KS_BUF_INIT;
+
+		assert_int_equal(inflate_single(ks_span(frame, len), step,
+			&back, NULL), KS_OK);
+		assert_true(ks_span_equal(ks_buf_span(&back), body()));
+		ks_buf_release(&back);
+	}
+	(void)ZSTD_freeCCtx(ctx);
+}
+
+/* A raw block of "abc", with its checksum: the low half of XXH64. */
+#define ABC "\x28\xb5\x2f\xfd\x24\3\x19\0\0abc\x99\x09\x77\xad"
+#define SKIPPABLE "\x50\x2a\x4d\x18\3\0\0\0abc"
+
+static const struct {
+	const char *bytes;
+	size_t len;
+	const char *says;	/* "": good */
+} single[] = {
+	{ ABC, 16, "" },
+	{ "", 0, "truncated" },
+	{ ABC, 3, "truncated" },
+	{ ABC, 5, "truncated" },
+	{ ABC, 12, "truncated" },
+	{ ABC, 15, "truncated" },
+	{ ABC "\0", 17, "bytes follow" },
+	{ ABC ABC, 32, "bytes follow" },
+	{ ABC SKIPPABLE, 27, "bytes follow" },
+	{ SKIPPABLE ABC, 27, "not a zstd frame" },
+	{ SKIPPABLE, 11, "not a zstd frame" },
+	{ "abc", 3, "not a zstd frame" },
+	{ "\x28\xb5\x2f\xfc", 4, "not a zstd frame" },
+	{ "\x25\xb5\x2f\xfd\x24\3\x19\0\0abc", 12,
+		"not a zstd frame" },	/* zstd 0.5 */
+	{ "\x28\xb5\x2f\xfd\x20\3\x19\0\0abc", 12, "no checksum" },
+	{ "\x28\xb5\x2f\xfd\x20", 5, "no checksum" },
+	{ "\x28\xb5\x2f\xfd\x2c\3\x19\0\0abc", 12, "reserved bit" },
+	{ "\x28\xb5\x2f\xfd\x34\3\x19\0\0abc\x99\x09\x77\xad", 16,
+		"reserved bit" },
+	{ "\x28\xb5\x2f\xfd\x24\3\x19\0\0abd\x99\x09\x77\xad", 16,
+		"damaged" },
+	{ "\x28\xb5\x2f\xfd\x24\3\x19\0\0abc\x99\x09\x77\xac", 16,
+		"damaged" },
+	{ "\x28\xb5\x2f\xfd\x24\2\x19\0\0abc\x99\x09\x77\xad", 16,
+		"damaged" },
+	{ "\x28\xb5\x2f\xfd\x24\3\x1f\0\0abc\x99\x09\x77\xad", 16,
+		"damaged" },
+	/* Dictionary 7; windows of 128 MiB and a little more. */
+	{ "\x28\xb5\x2f\xfd\x25\7\3\x19\0\0abc\x99\x09\x77\xad", 17,
+		"damaged" },
+	{ "\x28\xb5\x2f\xfd\x04\x88\x19\0\0abc\x99\x09\x77\xad", 16,
+		"" },
+	{ "\x28\xb5\x2f\xfd\x04\x89\x19\0\0abc\x99\x09\x77\xad", 16,
+		"damaged" },
+	{ "\x28\xb5\x2f\xfd\x04\xf8\x19\0\0abc\x99\x09\x77\xad", 16,
+		"damaged" },
+	{ "\x28\xb5\x2f\xfd\xa4\1\0\0\x08\x19\0\0abc\x99\x09\x77\xad",
+		19, "damaged" },
+};
+
+static void
+anything_but_one_frame_with_a_checksum_is_refused(void **state)
+{
+	static const size_t chunks[] = { 1, 5, 100 };
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(single) / sizeof(single[0]); i++)
+		for (k = 0; k < sizeof(chunks) / sizeof(chunks[0]); k++) {
+			struct ks_error err = KS_ERROR_INIT;
+			struct ks_buf out = KS_BUF_INIT;
+			bool good = single[i].says[0] == '\0';
+			enum ks_status status = inflate_single(ks_span(
+				single[i].bytes, single[i].len), chunks[k],
+				&out, &err);
+
+			if (status != (good ? KS_OK : KS_CORRUPT) ||
+				strstr(err.message, single[i].says) == NULL)
+				fail_msg("row %zu, step %zu: %s", i,
+					chunks[k], err.message);
+			if (good)
+				assert_true(ks_span_is(ks_buf_span(&out),
+					"abc"));
+			ks_buf_release(&out);
+		}
+}
+
+/* Every bit counts but those that zstd does not read. */
+static void
+every_flipped_bit_of_a_single_frame_is_refused_or_changes_nothing(
+	void **state)
+{
+	struct ks_buf frame = KS_BUF_INIT, text = KS_BUF_INIT;
+	size_t bit;
+
+	(void)state;
+	make_text(&text, 100);
+	deflate_in(ks_buf_span(&text), 3, 1000, &frame);
+	for (bit = 0; bit < frame.len * 8; bit++) {
+		struct ks_buf back = KS_BUF_INIT;
+		enum ks_status status;
+
+		frame.data[bit / 8] ^= (uint8_t)(1U << bit % 8);
+		status = inflate_single(ks_buf_span(&frame), 1000, &back,
+			NULL);
+		frame.data[bit / 8] ^= (uint8_t)(1U << bit % 8);
+		if (status == KS_OK)
+			assert_true(ks_span_equal(ks_buf_span(&back),
+				ks_buf_span(&text)));
+		else
+			assert_int_equal(status, KS_CORRUPT);
+		ks_buf_release(&back);
+	}
+	ks_buf_release(&frame);
+	ks_buf_release(&text);
+}
+
 int
 main(void)
 {
@@ -743,6 +1022,15 @@ main(void)
 		cmocka_unit_test(input_cut_short_is_refused),
 		cmocka_unit_test(damaged_input_is_refused),
 		cmocka_unit_test(no_input_at_all_is_complete),
+		cmocka_unit_test(
+			a_deflated_stream_is_one_frame_with_a_checksum),
+		cmocka_unit_test(a_deflater_is_not_used_after_its_end),
+		cmocka_unit_test(levels_are_1_to_22),
+		cmocka_unit_test(a_single_frame_of_another_writer_is_read),
+		cmocka_unit_test(
+			anything_but_one_frame_with_a_checksum_is_refused),
+		cmocka_unit_test(
+			every_flipped_bit_of_a_single_frame_is_refused_or_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
