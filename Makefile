@@ -201,13 +201,14 @@ check-valgrind: need-check
 check-faults: need-check
 	$(SUB) -s $(PARALLEL) $(BUILD)/kistore $(FAULT_BIN) \
 		$(BUILD)/faults/preload.so
-	@TEST_TIMEOUT=900 $(CHECK) $(FAULT_BIN) $(FAULT_BATS)
+	@TEST_TIMEOUT=3000 $(CHECK) $(FAULT_BIN) $(FAULT_BATS)
 
 # Hours, on a slow machine: each script says what it measured.
 check-stress: $(BUILD)/kistore
 	@for script in tests/stress/*.sh; do \
 		KISTORE=$(BUILD)/kistore $$script || exit 1; \
 	done
+	@TAGS=long TEST_TIMEOUT=7200 $(CHECK) $(CLI_BATS)
 
 es6: $(BUILD)/es6_stream
 	@tests/lib/es6.sh $(BUILD)/es6_stream 10000000

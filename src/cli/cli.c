@@ -1,10 +1,13 @@
 #include "cli/cmd.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "cli/opt.h"
+#include "cli/out.h"
+#include "cli/trust.h"
 
 /* ---- Signals ---------------------------------------------------------- */
 
@@ -122,6 +125,50 @@ ks_cli_open(struct ks_cli *cli, const char *at, struct ks_store **out,
 	if (directory == NULL)
 		directory = ks_cli_environment("KISTORE_DIR");
 	return ks_store_open(out, directory, at, err);
+}
+
+static enum ks_status
+use_view(struct ks_cli *cli, struct ks_store *store, struct ks_error *err)
+{
+	struct ks_buf state = KS_BUF_INIT;
+	struct ks_view view;
+	enum ks_status status;
+
+	ks_cli_state_directory(&state);
+	status = ks_buf_check(&state, err);
+	if (status == KS_OK)
+		status = ks_store_view(store, ks_buf_cstr(&state), &cli->watch,
+			&view, err);
+	ks_buf_release(&state);
+	if (status != KS_OK)
+		return status;
+	cli->verified = view.pinned;
+	if (view.tail > 0)
+		ks_out_note(cli, "%" PRIu64 " entr%s after the %" PRIu64
+			" that are signed %s left out (--unsigned shows %s)",
+			view.tail, view.tail == 1 ? "y" : "ies", view.size,
+			view.tail == 1 ? "is" : "are",
+			view.tail == 1 ? "it" : "them");
+	else if (!view.pinned && view.has_snapshots)
+		ks_out_note(cli, "what the log says is not verified: no key "
+			"is pinned (kistore verify --key KEY --pin)");
+	return KS_OK;
+}
+
+enum ks_status
+ks_cli_open_view(struct ks_cli *cli, struct ks_store **out,
+	struct ks_error *err)
+{
+	enum ks_status status = ks_cli_open(cli, cli->at, out, err);
+
+	if (status != KS_OK || cli->with_unsigned)
+		return status;
+	status = use_view(cli, *out, err);
+	if (status != KS_OK) {
+		ks_store_close(*out);
+		*out = NULL;
+	}
+	return status;
 }
 
 /* The years 1970 to 9999: what the log can hold. */

@@ -37,7 +37,8 @@ enum ks_feature {
 	KS_HAS_JSON = 2,	/* --json */
 	KS_HAS_PROGRESS = 4,	/* --progress */
 	KS_HAS_AT = 8,		/* --at REV */
-	KS_HAS_WAIT = 16	/* --wait SECONDS, of those that write */
+	KS_HAS_WAIT = 16,	/* --wait SECONDS, of those that write */
+	KS_HAS_VIEW = 32	/* --unsigned, of those that only read */
 };
 
 struct ks_cli;
@@ -63,6 +64,9 @@ struct ks_cli {
 	bool json;		/* --json */
 	bool progress;		/* --progress: lines even off a terminal */
 	const char *at;		/* --at, else NULL */
+	bool with_unsigned;	/* --unsigned: beyond what is signed, too */
+	bool verified;		/* what is read is covered by a checkpoint
+				 * of a pinned key (set by ks_cli_open_view) */
 	int64_t wait;		/* --wait: seconds to wait for a lock */
 
 	/* Set before ks_opt_parse(): lines for the end of --help. */
@@ -96,6 +100,12 @@ const char *ks_cli_environment(const char *name);
  * `at` (NULL = the newest). */
 enum ks_status ks_cli_open(struct ks_cli *cli, const char *at,
 	struct ks_store **out, struct ks_error *err) KS_CHECKED;
+
+/* The same, at --at, for a command that only reads: where the store's origin
+ * is pinned, what is signed is all that is seen; else it is said once, where
+ * anything is signed, that nothing is verified. */
+enum ks_status ks_cli_open_view(struct ks_cli *cli, struct ks_store **out,
+	struct ks_error *err) KS_CHECKED;
 
 /* The options that all writers share: --wait; the clock, or $SOURCE_DATE_EPOCH
  * (KS_USAGE when that is not a number of seconds). */

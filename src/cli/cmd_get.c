@@ -81,7 +81,7 @@ ks_cmd_get(struct ks_cli *cli, struct ks_error *err)
 		return status;
 	status = choose_form(&form, &chosen, err);
 	if (status == KS_OK)
-		status = ks_cli_open(cli, cli->at, &store, err);
+		status = ks_cli_open_view(cli, &store, err);
 	if (status != KS_OK)
 		return status;
 	status = print_object(cli, store, chosen, err);

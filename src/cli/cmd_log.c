@@ -103,7 +103,8 @@ print_entry(void *arg, uint64_t index, struct ks_span line)
 	if (index < walk->query->from || index >= walk->query->to)
 		return false;
 	walk->status = walk->cli->json ?
-		ks_out_entry_json(index, line, walk->err) :
+		ks_out_entry_json(index, line, walk->cli->verified,
+			walk->err) :
 		ks_out_entry(index, walk->width, line, walk->err);
 	return walk->status != KS_OK;
 }
@@ -164,6 +165,7 @@ print_root(const struct ks_cli *cli, struct ks_store *store,
 	ks_doc_integer(doc, "size", (int64_t)log.size);
 	ks_doc_digest(doc, "root", &log.root);
 	ks_doc_text(doc, "time", log.time);
+	ks_doc_bool(doc, "verified", cli->verified);
 	return ks_doc_write(doc, err);
 }
 
@@ -191,7 +193,7 @@ ks_cmd_log(struct ks_cli *cli, struct ks_error *err)
 		status = ks_fail(err, KS_USAGE,
 			"--root is of the whole log (of an earlier one: --at)");
 	if (status == KS_OK)
-		status = ks_cli_open(cli, cli->at, &store, err);
+		status = ks_cli_open_view(cli, &store, err);
 	if (status != KS_OK)
 		return status;
 	status = root ? print_root(cli, store, err) :

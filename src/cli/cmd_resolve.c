@@ -71,6 +71,7 @@ answer_json(struct ks_cli *cli, struct ks_store *store, const char *reference,
 	enum ks_status status, printed;
 
 	ks_doc_text(question.doc, "reference", reference);
+	ks_doc_bool(question.doc, "verified", cli->verified);
 	ks_doc_array(question.doc, "matches");
 	status = ks_resolve(store, reference, on_match, &question, err);
 	ks_doc_end(question.doc);
@@ -125,7 +126,7 @@ ks_cmd_resolve(struct ks_cli *cli, struct ks_error *err)
 		"  kistore resolve --json c3252a98 | jq -r .digest\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;
-	status = ks_cli_open(cli, cli->at, &store, err);
+	status = ks_cli_open_view(cli, &store, err);
 	if (status != KS_OK)
 		return status;
 	status = ks_log_understood(store, err);

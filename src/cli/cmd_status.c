@@ -134,7 +134,8 @@ add_text(struct ks_doc *doc, const char *name, const char *text)
 }
 
 static enum ks_status
-print_json(const struct ks_status_info *info, struct ks_error *err)
+print_json(const struct ks_status_info *info, bool verified,
+	struct ks_error *err)
 {
 	struct ks_doc *doc = ks_doc_new("status");
 
@@ -143,6 +144,7 @@ print_json(const struct ks_status_info *info, struct ks_error *err)
 	ks_doc_text(doc, "commit", info->commit);
 	add_text(doc, "branch", info->branch);
 	add_log(doc, info);
+	ks_doc_bool(doc, "verified", verified);
 	ks_doc_integer(doc, "objects", (int64_t)info->objects);
 	add_kinds(doc, info);
 	ks_doc_integer(doc, "packs", (int64_t)info->packs);
@@ -181,12 +183,12 @@ ks_cmd_status(struct ks_cli *cli, struct ks_error *err)
 		"  kistore status --json --at 8 | jq .log.root\n";
 	if (!ks_opt_parse(cli, NULL, 0, &status, err))
 		return status;
-	status = ks_cli_open(cli, cli->at, &store, err);
+	status = ks_cli_open_view(cli, &store, err);
 	if (status != KS_OK)
 		return status;
 	status = ks_store_status(store, &info, err);
 	if (status == KS_OK && cli->json)
-		status = print_json(&info, err);
+		status = print_json(&info, cli->verified, err);
 	else if (status == KS_OK)
 		print_text(&info);
 	if (status == KS_OK)

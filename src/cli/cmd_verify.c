@@ -6,6 +6,8 @@
 #include "cli/opt.h"
 #include "cli/out.h"
 #include "cli/ref.h"
+#include "cli/secret.h"
+#include "cli/trust.h"
 
 #define THREADS_MAX 256
 #define TEXT_SIZE 1024
@@ -134,10 +136,13 @@ print_summary(const struct ks_verify_result *result, bool listed)
 		result->dictionaries == 1 ? "y" : "ies");
 	ks_out_printf("log of %" PRIu64 " entries, root %s\n",
 		result->log.size, ks_id_print(&result->log.root, root));
+	ks_cli_print_signature(&result->signature);
 	print_counts(result);
 	if (result->warnings > 0)
 		ks_out_printf("warnings: %" PRIu64 "%s\n", result->warnings,
 			listed ? "" : " (--warnings lists those about kinds)");
+	if (result->not_checked[0] == '\0')
+		return;
 	ks_out_field(result->not_checked);
 	ks_out_printf("\n");
 }
@@ -163,6 +168,7 @@ print_summary_json(const struct ks_verify_result *result,
 	ks_doc_integer(doc, "unsupported", (int64_t)result->unsupported);
 	ks_doc_integer(doc, "warnings", (int64_t)result->warnings);
 	ks_doc_integer(doc, "takenDown", (int64_t)result->taken_down);
+	ks_cli_doc_signature(doc, &result->signature);
 	ks_doc_text(doc, "notChecked", result->not_checked);
 	return ks_doc_write(doc, err);
 }
@@ -213,7 +219,7 @@ fail_interrupted(const struct run *run, struct ks_error *err)
 static enum ks_status
 verdict(const struct ks_verify_result *result)
 {
-	enum ks_status status = KS_OK;
+	enum ks_status status = result->signature.status;
 
 	if (result->damaged + result->absent > 0)
 		status = ks_cli_worse(status, KS_CORRUPT);
@@ -299,27 +305,33 @@ enum ks_status
 ks_cmd_verify(struct ks_cli *cli, struct ks_error *err)
 {
 	struct ks_verify_options verify = { .digests = NULL };
+	struct ks_cli_trust trust = KS_CLI_TRUST_INIT;
 	int64_t threads = 0;
 	const struct ks_opt options[] = {
 		KS_FLAG(0, "warnings", &verify.warnings,
 			"list what the tables of kinds find as well"),
 		KS_NUMBER(0, "threads", "N", &threads, 0, THREADS_MAX,
 			"how many to use (0: one a processor)"),
+		KS_TRUST_OPTIONS(&trust),
 	};
 	struct ks_store *store = NULL;
-	enum ks_status status;
+	enum ks_status status = ks_secret_arguments(cli, err);
 
 	cli->examples = "  kistore -C data.git verify\n"
 		"  kistore verify c3252a98\n"
 		"  kistore verify --json |"
 		" jq -c 'select(.severity == \"damage\")'\n";
-	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
+	if (status != KS_OK || !ks_opt_parse(cli, options, KS_COUNT(options),
+		&status, err))
 		return status;
 	verify.threads = (unsigned)threads;
-	status = ks_cli_open(cli, cli->at, &store, err);
-	if (status != KS_OK)
-		return status;
-	status = verify_operands(cli, store, &verify, err);
+	verify.trust = &trust.options;
+	status = ks_cli_trust_read(cli, &trust, err);
+	if (status == KS_OK)
+		status = ks_cli_open(cli, cli->at, &store, err);
+	if (status == KS_OK)
+		status = verify_operands(cli, store, &verify, err);
 	ks_store_close(store);
+	ks_cli_trust_release(&trust);
 	return status;
 }

@@ -17,16 +17,17 @@
 	X(put, "put", "PATH...|-", 1, KS_ANY, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
 		"put records in, all or nothing") \
-	X(get, "get", "REF", 1, 1, KS_HAS_STORE | KS_HAS_AT, \
+	X(get, "get", "REF", 1, 1, \
+		KS_HAS_STORE | KS_HAS_AT | KS_HAS_VIEW, \
 		"print the exact bytes of an object") \
 	X(resolve, "resolve", "REF...", 1, KS_ANY, \
-		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT | KS_HAS_VIEW, \
 		"print the digest that a reference means") \
 	X(log, "log", "[REF] [FROM[..TO]]", 0, 2, \
-		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT | KS_HAS_VIEW, \
 		"print entries of the log") \
 	X(status, "status", "", 0, 0, \
-		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT | KS_HAS_VIEW, \
 		"say what a store holds") \
 	X(verify, "verify", "[REF...]", 0, KS_ANY, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_AT, \
@@ -49,8 +50,33 @@
 	X(dictionary, "dictionary train", "", 0, 0, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
 		"train a dictionary on the stored records") \
+	X(key_generate, "key generate", "", 0, 0, KS_HAS_JSON, \
+		"make a key that signs a log") \
+	X(key_show, "key show", "FILE|KEY", 1, 1, KS_HAS_JSON, \
+		"print what may be told of a key") \
+	X(key_register, "key register", "VKEY|FILE", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_WAIT, \
+		"register a key whose attestations count") \
 	X(gc, "gc", "", 0, 0, KS_HAS_STORE | KS_HAS_WAIT, \
 		"pack the repository with git") \
+	X(snapshot_create, "snapshot create", "", 0, 0, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
+		"sign the log as it is") \
+	X(snapshot_list, "snapshot list", "", 0, 0, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT | KS_HAS_VIEW, \
+		"list what was signed") \
+	X(snapshot_cosign, "snapshot add-cosignature", "FILE|-", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_WAIT, \
+		"take in what others signed") \
+	X(snapshot_export, "snapshot export", "[SIZE]", 0, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS, \
+		"write a snapshot and all that it covers to a file") \
+	X(snapshot_verify, "snapshot verify", "FILE|-", 1, 1, \
+		KS_HAS_JSON | KS_HAS_PROGRESS, \
+		"check a snapshot file, without a store") \
+	X(snapshot_import, "snapshot import", "FILE|- [DIR]", 1, 2, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
+		"make a store of a snapshot file, or continue one") \
 	X(canon, "canon", "FILE|-", 1, 1, 0, \
 		"print the canonical bytes of a JSON text") \
 	X(digest, "digest", "FILE...|-", 1, KS_ANY, KS_HAS_JSON, \

@@ -50,6 +50,9 @@ add_shared(struct parser *parser, struct ks_cli *cli, unsigned features)
 		"report progress off a terminal too");
 	const struct ks_opt at = KS_TEXT(0, "at", "REV", &cli->at,
 		"the state at a log size, date, tag or commit");
+	const struct ks_opt unsigned_ = KS_FLAG(0, "unsigned",
+		&cli->with_unsigned,
+		"what is not signed as well, though the origin is pinned");
 	const struct ks_opt wait = KS_NUMBER(0, "wait", "SECONDS",
 		&cli->wait, 0, WAIT_MAX,
 		"how long to wait for another writer (30)");
@@ -66,6 +69,8 @@ add_shared(struct parser *parser, struct ks_cli *cli, unsigned features)
 		add_option(parser, &progress, cli->progress);
 	if ((features & KS_HAS_AT) != 0)
 		add_option(parser, &at, false);
+	if ((features & KS_HAS_VIEW) != 0)
+		add_option(parser, &unsigned_, false);
 	if ((features & KS_HAS_WAIT) != 0)
 		add_option(parser, &wait, false);
 	add_option(parser, &quiet, cli->quiet);

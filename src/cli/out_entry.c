@@ -138,7 +138,8 @@ is_canonical(struct ks_span line)
 }
 
 enum ks_status
-ks_out_entry_json(uint64_t index, struct ks_span line, struct ks_error *err)
+ks_out_entry_json(uint64_t index, struct ks_span line, bool verified,
+	struct ks_error *err)
 {
 	struct ks_doc *doc = ks_doc_new("log");
 
@@ -150,5 +151,6 @@ ks_out_entry_json(uint64_t index, struct ks_span line, struct ks_error *err)
 		ks_doc_json(doc, "entry", line);
 	else
 		ks_doc_span(doc, "damaged", line);
+	ks_doc_bool(doc, "verified", verified);
 	return ks_doc_write(doc, err);
 }

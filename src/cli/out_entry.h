@@ -11,9 +11,9 @@
 enum ks_status ks_out_entry(uint64_t index, int width, struct ks_span line,
 	struct ks_error *err) KS_CHECKED;
 
-/* A JSON document: {"schema","index","entry"}, with "redacted" (the leaf hash)
- * or "damaged" (the text) in place of an entry that is not there. */
+/* A JSON document: {"schema","index","entry","verified"}, with "redacted" (the
+ * leaf hash) or "damaged" (the text) in place of an entry that is not there. */
 enum ks_status ks_out_entry_json(uint64_t index, struct ks_span line,
-	struct ks_error *err) KS_CHECKED;
+	bool verified, struct ks_error *err) KS_CHECKED;
 
 #endif

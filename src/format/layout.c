@@ -8,7 +8,7 @@
 
 const char ks_layout_attributes[] =
 	"* -text\n"
-	"objects/** -diff -delta\n"
+	"objects/**/*.zst -diff -delta\n"
 	"dictionaries/** -diff -delta\n";
 
 #define SUFFIX ".zst"

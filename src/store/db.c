@@ -9,6 +9,7 @@
 #include "base/buf.h"
 
 #define BUSY_MS 30000
+#define WAL_MAX ((off_t)4 << 20)	/* bytes */
 
 /* ---- failures ---------------------------------------------------------- */
 
@@ -224,17 +225,6 @@ ks_db_begin(struct ks_db *db, bool writing, struct ks_error *err)
 }
 
 enum ks_status
-ks_db_end(struct ks_db *db, enum ks_status status, struct ks_error *err)
-{
-	if (status == KS_OK)
-		return ks_db_begin(db, false, err);
-	reset_all(db);
-	db->in_transaction = false;
-	(void)sqlite3_exec(db->connection, "ROLLBACK", NULL, NULL, NULL);
-	return status;
-}
-
-enum ks_status
 ks_db_empty_wal(struct ks_db *db, struct ks_error *err)
 {
 	enum ks_status status = leave(db, err);
@@ -244,6 +234,31 @@ ks_db_empty_wal(struct ks_db *db, struct ks_error *err)
 		status = ks_db_run(db, "PRAGMA wal_checkpoint(TRUNCATE)", err);
 	(void)sqlite3_busy_timeout(db->connection, BUSY_MS);
 	return status == KS_OK ? ks_db_begin(db, false, err) : status;
+}
+
+/* Nothing moves the WAL when a connection closes, and SQLite by itself only
+ * when nobody reads: without this it grows with every change. */
+static bool
+is_wal_long(struct ks_db *db)
+{
+	const char *path = sqlite3_db_filename(db->connection, "main");
+	struct stat st;
+
+	return path != NULL && path[0] != '\0' &&
+		stat(sqlite3_filename_wal(path), &st) == 0 &&
+		st.st_size > WAL_MAX;
+}
+
+enum ks_status
+ks_db_end(struct ks_db *db, enum ks_status status, struct ks_error *err)
+{
+	if (status == KS_OK)
+		return is_wal_long(db) ? ks_db_empty_wal(db, err) :
+			ks_db_begin(db, false, err);
+	reset_all(db);
+	db->in_transaction = false;
+	(void)sqlite3_exec(db->connection, "ROLLBACK", NULL, NULL, NULL);
+	return status;
 }
 
 /* ---- statements -------------------------------------------------------- */

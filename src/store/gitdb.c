@@ -128,6 +128,7 @@ ks_gitdb_close(struct ks_gitdb *db)
 	if (db == NULL)
 		return;
 	git_odb_free(db->odb);
+	git_odb_free(db->anew);
 	git_repository_free(db->repo);
 	free(db->directory);
 	free(db->gitdir);

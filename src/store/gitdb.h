@@ -135,6 +135,30 @@ enum ks_status ks_gitdb_read(struct ks_gitdb *db, const struct ks_oid *tree,
 	const char *path, uint64_t limit, struct ks_buf *out,
 	struct ks_error *err) KS_CHECKED;
 
+/* Call `visit` for each tag whose name starts with `prefix`, in order of name
+ * (without "refs/tags/"), with the object it names. Symbolic ones are passed
+ * over. A status other than KS_OK from `visit` stops and is returned. */
+typedef enum ks_status ks_git_tag_fn(void *arg, const char *name,
+	const struct ks_oid *oid, struct ks_error *err);
+enum ks_status ks_gitdb_tags(struct ks_gitdb *db, const char *prefix,
+	ks_git_tag_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
+
+/* Append "NAME <EMAIL>", who commits and tags: by git's configuration, or
+ * "kistore <kistore@localhost>". */
+void ks_gitdb_identity(struct ks_gitdb *db, struct ks_buf *out);
+
+/* Append the bytes of an annotated tag. KS_CORRUPT when the object is of
+ * another type (a lightweight tag names a commit), damaged or longer than
+ * `limit`. */
+enum ks_status ks_gitdb_tag_read(struct ks_gitdb *db,
+	const struct ks_oid *oid, uint64_t limit, struct ks_buf *out,
+	struct ks_error *err) KS_CHECKED;
+
+/* Store `bytes`, a tag object that names itself `name`, as they are, and let
+ * refs/tags/NAME lead to it, in place of what it led to before. */
+enum ks_status ks_gitdb_tag_write(struct ks_gitdb *db, const char *name,
+	struct ks_span bytes, struct ks_error *err) KS_CHECKED;
+
 /*
  * A write transaction. The caller holds the store's lock (store/lock.h) from
  * before ks_gitdb_begin() until after the end.
@@ -204,9 +228,103 @@ enum ks_status ks_gitdb_check_clean(struct ks_gitdb *db,
 	const struct ks_git_head *head, const char *const *paths, size_t count,
 	struct ks_error *err) KS_CHECKED;
 
+/*
+ * Rewriting the history of a branch: files leave every tree of it, or change.
+ * The caller holds the store's lock, and has let ks_gitdb_begin() clear away
+ * what a dead writer left.
+ *
+ *	ks_gitdb_rewrite(&r, db, &head, &plan, &err);
+ *	ks_gitdb_rewrite_others(r, visit, arg, &err);
+ *	ks_gitdb_rewrite_publish(r, &err);
+ *	ks_gitdb_prune(db, true, lock, &err);
+ *	ks_gitdb_rewrite_left(r, &left, &err);
+ *	ks_gitdb_rewrite_free(r);	always; undoes what was not published
+ */
+struct ks_git_rewrite;
+
+/* A path in every tree. What stands there goes, with all below it; or, with
+ * `edit`, a file there changes. */
+struct ks_git_cut {
+	const char *path;
+	bool edit;
+	bool found;	/* set when history had something to go or change */
+};
+
+struct ks_git_plan {
+	struct ks_git_cut *cuts;	/* at least one; sorted by the bytes of
+					 * path (strcmp), none twice and none
+					 * below another */
+	size_t count;
+	uint64_t limit;			/* bytes of a file that changes */
+	void *arg;
+	/* Append to `new` what the file of cuts[cut] is to be. */
+	enum ks_status (*edit)(void *arg, size_t cut, struct ks_span old,
+		struct ks_buf *new, struct ks_error *err);
+	/* Called now and then; NULL = not. Both end it all by their status. */
+	enum ks_status (*step)(void *arg, uint64_t commits,
+		struct ks_error *err);
+};
+
+/* Compose the commits that lead to head->commit (all parents) anew, as far as
+ * their trees or parents change: the same but for tree, parents and signatures.
+ * Nothing is visible yet. `plan` stays in use. Memory: about 60 bytes a
+ * commit. KS_CORRUPT when a commit or tree is damaged. */
+enum ks_status ks_gitdb_rewrite(struct ks_git_rewrite **out,
+	struct ks_gitdb *db, const struct ks_git_head *head,
+	const struct ks_git_plan *plan, struct ks_error *err) KS_CHECKED;
+
+/* What came of it. */
+struct ks_git_rewrite_counts {
+	uint64_t commits;	/* of the branch */
+	uint64_t rewritten;	/* of these */
+	uint64_t signatures;	/* that were dropped */
+	struct ks_oid head;	/* what the branch is to lead to */
+};
+const struct ks_git_rewrite_counts *ks_gitdb_rewrite_counts(
+	const struct ks_git_rewrite *rewrite);
+
+/* Call `visit` for each other reference, and each detached HEAD of another
+ * work tree ("worktrees/NAME/HEAD"), that leads to what the plan cuts; with the
+ * object that it names. */
+typedef enum ks_status ks_git_other_fn(void *arg, const char *name,
+	const struct ks_oid *oid, struct ks_error *err);
+enum ks_status ks_gitdb_rewrite_others(struct ks_git_rewrite *rewrite,
+	ks_git_other_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
+
+/* Write the new objects, see that the newest tree stays the same (KS_CORRUPT),
+ * and move the branch, as ks_gitdb_publish() does. Nothing is done where
+ * nothing is to be rewritten. */
+enum ks_status ks_gitdb_rewrite_publish(struct ks_git_rewrite *rewrite,
+	struct ks_error *err) KS_CHECKED;
+
+/* How many of the blobs that went or changed are in the repository still. */
+enum ks_status ks_gitdb_rewrite_left(const struct ks_git_rewrite *rewrite,
+	uint64_t *left, struct ks_error *err) KS_CHECKED;
+void ks_gitdb_rewrite_free(struct ks_git_rewrite *rewrite);
+
 /* Run stock `git gc` on the repository, hooks off, no terminal prompts; KS_IO
  * with git's last line when it fails or there is no git. */
 enum ks_status ks_gitdb_gc(struct ks_gitdb *db, struct ks_error *err)
 	KS_CHECKED;
+
+/* The same, and remove every object that no reference leads to, after all
+ * reflogs. Removing what was written a moment ago as well, it must not run
+ * beside another writer: git inherits `lock`, the descriptor of the store's
+ * lock, which so stays held until git is done even when this process dies.
+ * `afresh`: look for deltas between the objects of one pack, too, which git
+ * else takes for done. */
+enum ks_status ks_gitdb_prune(struct ks_gitdb *db, bool afresh, int lock,
+	struct ks_error *err) KS_CHECKED;
+
+/* Delete references with stock git. `commands` are lines "delete REF ID". */
+enum ks_status ks_gitdb_delete_refs(struct ks_gitdb *db,
+	struct ks_span commands, int lock, struct ks_error *err) KS_CHECKED;
+
+/* What keeps git from removing objects: whether it was told never to
+ * (extensions.preciousObjects); and each pack and place that it leaves as it
+ * is ("objects/pack/pack-….keep", "objects/info/alternates"). */
+bool ks_gitdb_is_precious(struct ks_gitdb *db);
+typedef void ks_git_name_fn(void *arg, const char *name);
+void ks_gitdb_untouched(struct ks_gitdb *db, ks_git_name_fn *visit, void *arg);
 
 #endif

@@ -24,7 +24,8 @@ enum ks_status ks_inflate_check(int fd, uint64_t limit, struct ks_error *err)
 
 /* Compressors, made on first use and used again. One per thread. */
 struct ks_git_deflater;
-enum ks_status ks_git_deflater_new(struct ks_git_deflater **out, struct ks_error *err)
+enum ks_status ks_git_deflater_new(struct ks_git_deflater **out,
+	struct ks_error *err)
 	KS_CHECKED;
 void ks_git_deflater_free(struct ks_git_deflater *deflater);
 

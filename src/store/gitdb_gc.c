@@ -1,5 +1,6 @@
 #include "store/gitdb_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -7,6 +8,8 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 extern char **environ;
 
@@ -52,29 +55,54 @@ git_environment(char *prompt)
 	return out;
 }
 
+/* Where git reads from and writes to, and what it inherits. */
+struct channels {
+	int input;	/* -1: nothing */
+	int output;
+	int lock;	/* a descriptor that is held while it runs; -1: none */
+};
+
 static int
-spawn_git(char *const arguments[], int output, pid_t *pid)
+set_actions(posix_spawn_file_actions_t *actions,
+	const struct channels *channels)
+{
+	int rc = channels->input < 0 ? posix_spawn_file_actions_addopen(
+		actions, 0, "/dev/null", O_RDWR, 0) :
+		posix_spawn_file_actions_adddup2(actions, channels->input, 0);
+
+	if (rc == 0)
+		rc = posix_spawn_file_actions_adddup2(actions,
+			channels->output, 1);
+	if (rc == 0)
+		rc = posix_spawn_file_actions_adddup2(actions,
+			channels->output, 2);
+	return rc;
+}
+
+static int
+spawn_git(char *const arguments[], const struct channels *channels,
+	pid_t *pid)
 {
 	char prompt[] = "GIT_TERMINAL_PROMPT=0";
 	char **environment = git_environment(prompt);
 	posix_spawn_file_actions_t actions;
-	int rc;
+	int rc, held;
 
 	if (environment == NULL)
 		return ENOMEM;
 	rc = posix_spawn_file_actions_init(&actions);
 	if (rc == 0) {
-		rc = posix_spawn_file_actions_addopen(&actions, 0,
-			"/dev/null", O_RDWR, 0);
-		if (rc == 0)
-			rc = posix_spawn_file_actions_adddup2(&actions,
-				output, 1);
-		if (rc == 0)
-			rc = posix_spawn_file_actions_adddup2(&actions,
-				output, 2);
+		rc = set_actions(&actions, channels);
+		/* The copy is inherited, and so by what git runs itself. */
+		held = channels->lock < 0 ? -1 :
+			fcntl(channels->lock, F_DUPFD, STDERR_FILENO + 1);
+		if (rc == 0 && channels->lock >= 0 && held < 0)
+			rc = errno;
 		if (rc == 0)
 			rc = posix_spawnp(pid, "git", &actions, NULL,
 				arguments, environment);
+		if (held >= 0)
+			(void)close(held);
 		(void)posix_spawn_file_actions_destroy(&actions);
 	}
 	free(environment);
@@ -109,32 +137,37 @@ last_line(int fd, char *line, size_t size)
 }
 
 static enum ks_status
-wait_for(pid_t pid, const char *line, struct ks_error *err)
+wait_for(pid_t pid, const char *what, const char *line, struct ks_error *err)
 {
+	char shown[512];
 	int result = 0;
 
 	while (waitpid(pid, &result, 0) < 0)
 		if (errno != EINTR)
-			return ks_fail_errno(err, "git gc");
+			return ks_fail_errno(err, "git %s", what);
 	if (WIFEXITED(result) && WEXITSTATUS(result) == 0)
 		return KS_OK;
-	return ks_fail(err, KS_IO, "git gc failed: %s",
-		line[0] == '\0' ? "it was killed" : line);
+	return ks_fail(err, KS_IO, "git %s failed: %s", what,
+		line[0] == '\0' ? "it was killed" : ks_printable(shown,
+		sizeof(shown), ks_span_text(line)));
 }
 
 static enum ks_status
-run_git(char *const arguments[], struct ks_error *err)
+run_git(char *const arguments[], const char *what, int input, int lock,
+	struct ks_error *err)
 {
+	struct channels channels = { .input = input, .lock = lock };
 	char line[256];
 	int ends[2];
 	pid_t pid;
 	int rc;
 
 	if (pipe(ends) != 0)
-		return ks_fail_errno(err, "git gc");
+		return ks_fail_errno(err, "git %s", what);
 	(void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
 	(void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-	rc = spawn_git(arguments, ends[1], &pid);
+	channels.output = ends[1];
+	rc = spawn_git(arguments, &channels, &pid);
 	(void)close(ends[1]);
 	if (rc != 0) {
 		(void)close(ends[0]);
@@ -144,7 +177,41 @@ run_git(char *const arguments[], struct ks_error *err)
 	}
 	last_line(ends[0], line, sizeof(line));
 	(void)close(ends[0]);
-	return wait_for(pid, line, err);
+	return wait_for(pid, what, line, err);
+}
+
+#define WORDS_MAX 16
+
+/* Run a command of git on the repository; nothing that this names is executed.
+ * `words` are options of git, the command `what` and its own options, and end
+ * with NULL. */
+static enum ks_status
+git(struct ks_gitdb *db, const char *what, const char *const words[],
+	int input, int lock, struct ks_error *err)
+{
+	static const char *const common[] = { "-c",
+		"core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
+		"-c", "gc.autoDetach=false" };
+	const size_t fixed = sizeof(common) / sizeof(common[0]);
+	char *arguments[3 + sizeof(common) / sizeof(common[0]) + WORDS_MAX] =
+		{ NULL };
+	size_t i, used = 0;
+	bool failed = false;
+	enum ks_status status;
+
+	arguments[used++] = ks_git_join("", "git");
+	arguments[used++] = ks_git_join("--git-dir=", db->directory);
+	for (i = 0; i < fixed; i++)
+		arguments[used++] = ks_git_join("", common[i]);
+	for (i = 0; i < WORDS_MAX && words[i] != NULL; i++)
+		arguments[used++] = ks_git_join("", words[i]);
+	for (i = 0; i < used; i++)
+		failed = failed || arguments[i] == NULL;
+	status = failed ? ks_fail_nomem(err) :
+		run_git(arguments, what, input, lock, err);
+	for (i = 0; i < used; i++)
+		free(arguments[i]);
+	return status;
 }
 
 /* The packs that are open went away. */
@@ -159,20 +226,105 @@ reopen(struct ks_gitdb *db, struct ks_error *err)
 enum ks_status
 ks_gitdb_gc(struct ks_gitdb *db, struct ks_error *err)
 {
-	char git[] = "git", hooks[] = "core.hooksPath=/dev/null",
-		monitor[] = "core.fsmonitor=false",
-		detach[] = "gc.autoDetach=false", option[] = "-c",
-		command[] = "gc", quiet[] = "--quiet";
-	char *directory = ks_git_join("--git-dir=", db->directory);
-	char *arguments[] = { git, directory, option, hooks, option, monitor,
-		option, detach, command, quiet, NULL };
+	static const char *const words[] = { "gc", "--quiet", NULL };
+	enum ks_status status = git(db, "gc", words, -1, -1, err);
+
+	return status == KS_OK ? reopen(db, err) : status;
+}
+
+enum ks_status
+ks_gitdb_prune(struct ks_gitdb *db, bool afresh, int lock,
+	struct ks_error *err)
+{
+	static const char *const reflog[] = { "reflog", "expire",
+		"--expire=now", "--expire-unreachable=now", "--all", NULL };
+	/* What git would keep for its size, or as cruft, goes as well. The
+	 * bounds of an aggressive gc are those of any other. */
+	const char *gc[] = { "-c", "gc.bigPackThreshold=0", "-c",
+		"gc.cruftPacks=false", "-c", "gc.aggressiveWindow=10", "-c",
+		"gc.aggressiveDepth=50", "gc", "--quiet", "--prune=now",
+		afresh ? "--aggressive" : NULL, NULL };
+	enum ks_status status = git(db, "reflog", reflog, -1, lock, err);
+
+	if (status == KS_OK)
+		status = git(db, "gc", gc, -1, lock, err);
+	return status == KS_OK ? reopen(db, err) : status;
+}
+
+/* A file without a name, that git reads from the start. */
+static enum ks_status
+make_input(struct ks_gitdb *db, struct ks_span bytes, int *fd,
+	struct ks_error *err)
+{
+	char *path = ks_git_join(db->objects, KS_GIT_PRIVATE "XXXXXX");
 	enum ks_status status;
 
-	if (directory == NULL)
+	*fd = -1;
+	if (path == NULL)
 		return ks_fail_nomem(err);
-	status = run_git(arguments, err);
-	free(directory);
+	*fd = mkstemp(path);
+	status = *fd < 0 ? ks_fail_errno(err, "cannot write in %s",
+		db->objects) : KS_OK;
+	if (status == KS_OK) {
+		(void)unlink(path);
+		(void)fcntl(*fd, F_SETFD, FD_CLOEXEC);
+		status = ks_file_write(*fd, path, bytes, err);
+	}
+	if (status == KS_OK && lseek(*fd, 0, SEEK_SET) != 0)
+		status = ks_fail_errno(err, "%s", path);
+	free(path);
+	return status == KS_NOT_FOUND ? KS_IO : status;
+}
+
+enum ks_status
+ks_gitdb_delete_refs(struct ks_gitdb *db, struct ks_span commands, int lock,
+	struct ks_error *err)
+{
+	static const char *const words[] = { "update-ref", "--stdin", NULL };
+	int input = -1;
+	enum ks_status status = make_input(db, commands, &input, err);
+
 	if (status == KS_OK)
-		status = reopen(db, err);
+		status = git(db, "update-ref", words, input, lock, err);
+	if (input >= 0)
+		(void)close(input);
 	return status;
+}
+
+bool
+ks_gitdb_is_precious(struct ks_gitdb *db)
+{
+	git_config *config = NULL;
+	int precious = 0;
+
+	if (git_repository_config_snapshot(&config, db->repo) == 0 &&
+		git_config_get_bool(&precious, config,
+			"extensions.preciousobjects") < 0)
+		precious = 0;
+	git_config_free(config);
+	return precious != 0;
+}
+
+void
+ks_gitdb_untouched(struct ks_gitdb *db, ks_git_name_fn *visit, void *arg)
+{
+	char *packs = ks_git_join(db->objects, "pack");
+	char *alternates = ks_git_join(db->objects, "info/alternates");
+	DIR *dir = packs == NULL ? NULL : opendir(packs);
+	const struct dirent *entry;
+	char name[300];
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		if (!ks_git_ends_in(entry->d_name, ".keep"))
+			continue;
+		(void)snprintf(name, sizeof(name), "objects/pack/%s",
+			entry->d_name);
+		visit(arg, name);
+	}
+	if (dir != NULL)
+		(void)closedir(dir);
+	if (alternates != NULL && access(alternates, F_OK) == 0)
+		visit(arg, "objects/info/alternates");
+	free(packs);
+	free(alternates);
 }

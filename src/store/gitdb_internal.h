@@ -9,7 +9,10 @@
  *	gitdb_pack.c		new objects, from memory to objects/
  *	gitdb_tree.c		a tree under changes
  *	gitdb_write.c		the transaction: leftovers, commit, branch
+ *	gitdb_tag.c		annotated tags
  *	gitdb_worktree.c	git's index and the files beside it
+ *	gitdb_filter.c		trees without what is cut out of them
+ *	gitdb_rewrite.c		a branch's history, rewritten
  *	gitdb_gc.c		git gc
  */
 #ifndef KS_STORE_GITDB_INTERNAL_H
@@ -31,6 +34,8 @@
 struct ks_gitdb {
 	git_repository *repo;
 	git_odb *odb;
+	git_odb *anew;		/* the packs as they were found later, or
+				 * NULL */
 	char *directory;	/* the common git directory, ends in '/' */
 	char *gitdir;		/* this work tree's; else the same */
 	char *objects;		/* directory of objects, ends in '/' */
@@ -127,6 +132,34 @@ void ks_git_pack_sweep(struct ks_gitdb *db);
 enum ks_status ks_git_tree_merge(struct ks_gitdb *db, struct ks_git_pack *pack,
 	const struct ks_oid *base, const struct ks_git_change *changes,
 	size_t count, struct ks_oid *tree, struct ks_error *err) KS_CHECKED;
+
+/* Read an object whose bytes have the SHA-1 that names it: what is copied from
+ * one that is damaged would pass for sound. */
+enum ks_status ks_git_sound(struct ks_gitdb *db, const struct ks_oid *oid,
+	git_object_t type, git_odb_object **out, struct ks_error *err)
+	KS_CHECKED;
+
+/*
+ * Trees under the cuts of a plan (see ks_gitdb_rewrite()). What changes is
+ * added to `pack`; once ks_git_filter_dry() was called, it has the id
+ * ks_git_changed instead, and nothing is added.
+ */
+struct ks_git_filter;
+extern const struct ks_oid ks_git_changed;
+enum ks_status ks_git_filter_new(struct ks_git_filter **out,
+	struct ks_gitdb *db, const struct ks_git_plan *plan,
+	struct ks_git_pack *pack, struct ks_error *err) KS_CHECKED;
+void ks_git_filter_free(struct ks_git_filter *filter);
+void ks_git_filter_dry(struct ks_git_filter *filter);
+/* What the root tree `old` becomes. */
+enum ks_status ks_git_filter_root(struct ks_git_filter *filter,
+	const struct ks_oid *old, struct ks_oid *new, struct ks_error *err)
+	KS_CHECKED;
+/* The blobs that went or changed so far: whether one is among them; all, each a
+ * struct ks_oid. */
+bool ks_git_filter_removed(const struct ks_git_filter *filter,
+	const struct ks_oid *oid);
+struct ks_span ks_git_filter_list(const struct ks_git_filter *filter);
 
 /* Whether any reference leads to a commit; true where that cannot be told. */
 bool ks_git_is_reached(struct ks_gitdb *db, const struct ks_oid *commit);

@@ -6,6 +6,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include <git2/sys/odb_backend.h>
+
 /* A name in a tree is at most as long as git itself handles well. */
 #define NAME_LIMIT 4096
 
@@ -68,6 +70,56 @@ explain(struct ks_gitdb *db, const struct ks_oid *oid, git_object_t type,
 		"damaged", type_name(type), hex);
 }
 
+/* Who packs beside a reader takes packs away that libgit2 has opened an index
+ * of, its own or one of many packs, and not yet the pack. Then what is there
+ * now is looked at; loose objects are not asked again (gitdb_loose.c). */
+static bool
+look_anew(struct ks_gitdb *db, int code)
+{
+	git_odb_backend *packs = NULL;
+	int rc;
+
+	if (code == GIT_ENOTFOUND || system_refused(db))
+		return false;
+	git_odb_free(db->anew);
+	db->anew = NULL;
+	rc = git_odb_backend_pack(&packs, db->objects);
+	if (rc == 0)
+		rc = git_odb_new(&db->anew);
+	if (rc == 0)
+		rc = git_odb_add_backend(db->anew, packs, 1);
+	if (rc != 0 && packs != NULL)
+		packs->free(packs);
+	return rc == 0;
+}
+
+static int
+read_object(struct ks_gitdb *db, const git_oid *id, git_odb_object **out)
+{
+	int rc = git_odb_read(out, db->odb, id);
+
+	if (rc < 0 && rc != GIT_ENOTFOUND && db->anew != NULL &&
+		git_odb_read(out, db->anew, id) == 0)
+		return 0;
+	if (rc < 0 && look_anew(db, rc))
+		rc = git_odb_read(out, db->anew, id);
+	return rc;
+}
+
+static int
+read_header(struct ks_gitdb *db, const git_oid *id, size_t *len,
+	git_object_t *type)
+{
+	int rc = git_odb_read_header(len, type, db->odb, id);
+
+	if (rc < 0 && rc != GIT_ENOTFOUND && db->anew != NULL &&
+		git_odb_read_header(len, type, db->anew, id) == 0)
+		return 0;
+	if (rc < 0 && look_anew(db, rc))
+		rc = git_odb_read_header(len, type, db->anew, id);
+	return rc;
+}
+
 enum ks_status
 ks_git_object(struct ks_gitdb *db, const struct ks_oid *oid,
 	git_object_t type, git_odb_object **out, struct ks_error *err)
@@ -79,7 +131,7 @@ ks_git_object(struct ks_gitdb *db, const struct ks_oid *oid,
 
 	*out = NULL;
 	errno = 0;
-	rc = git_odb_read(out, db->odb, &id);
+	rc = read_object(db, &id, out);
 	if (rc < 0) {
 		*out = NULL;
 		return explain(db, oid, type, rc, err);
@@ -281,7 +333,7 @@ check_length(struct ks_gitdb *db, const struct ks_oid *oid, uint64_t limit,
 	int rc;
 
 	errno = 0;
-	rc = git_odb_read_header(&len, &type, db->odb, &id);
+	rc = read_header(db, &id, &len, &type);
 	if (rc < 0)
 		return explain(db, oid, GIT_OBJECT_BLOB, rc, err);
 	if (len > limit)

@@ -305,9 +305,8 @@ trim_name(struct ks_buf *buf, const char *name)
 	return out;
 }
 
-/* "NAME <EMAIL>" from git's configuration, or kistore's. */
-static void
-append_identity(struct ks_gitdb *db, struct ks_buf *out)
+void
+ks_gitdb_identity(struct ks_gitdb *db, struct ks_buf *out)
 {
 	git_config *config = NULL;
 	const char *name = "";
@@ -348,9 +347,9 @@ compose_commit(struct ks_gitdb *db, const struct ks_oid *tree,
 		ks_buf_printf(out, "parent %s\n",
 			ks_oid_print(&head->commit, hex));
 	ks_buf_text(out, "author ");
-	append_identity(db, out);
+	ks_gitdb_identity(db, out);
 	ks_buf_printf(out, " %lld +0000\ncommitter ", (long long)time);
-	append_identity(db, out);
+	ks_gitdb_identity(db, out);
 	ks_buf_printf(out, " %lld +0000\n\n%s", (long long)time, message);
 	if (len == 0 || message[len - 1] != '\n')
 		ks_buf_byte(out, '\n');

@@ -6,8 +6,7 @@
 #include "base/utf8.h"
 #include "format/json.h"
 #include "format/kind.h"
-#include "store/log.h"
-#include "store/writing.h"
+#include "store/redaction.h"
 
 /* Append one line and commit it. */
 static enum ks_status
@@ -170,12 +169,11 @@ ks_restore(struct ks_store *store, const struct ks_id *digest,
 
 /* ---- takedown ---------------------------------------------------------- */
 
-/* What is to go: the entries about an object whose text goes too. */
+/* The entries about an object whose text goes, too. */
 struct takedown {
 	struct ks_store *store;
 	struct ks_writing writing;
-	uint64_t *lines;
-	size_t count, room;
+	struct ks_redaction redaction;
 	bool failed;
 };
 
@@ -185,120 +183,29 @@ collect_line(void *arg, uint64_t index, struct ks_span line)
 {
 	struct takedown *takedown = arg;
 	struct ks_entry entry;
-	uint64_t *grown;
 
 	if (line.len == 0 || line.data[0] == '-' ||
 		ks_entry_parse(takedown->store->jcs, line, &entry, NULL) !=
 		KS_OK || (entry.op != KS_OP_PUBLISH &&
 		entry.op != KS_OP_ANNOTATE))
 		return false;
-	if (takedown->count == takedown->room) {
-		takedown->room = takedown->room == 0 ? 8 : takedown->room * 2;
-		grown = realloc(takedown->lines,
-			takedown->room * sizeof(*grown));
-		if (grown == NULL) {
-			takedown->failed = true;
-			return true;
-		}
-		takedown->lines = grown;
-	}
-	takedown->lines[takedown->count++] = index;
-	return false;
+	takedown->failed = ks_redaction_add_line(&takedown->redaction, index,
+		NULL) != KS_OK;
+	return takedown->failed;
 }
 
 static void
-print_lines(const struct takedown *takedown, struct ks_buf *out)
+print_lines(const struct ks_redaction *redaction, struct ks_buf *out)
 {
 	size_t i;
 
-	if (takedown->count == 0)
+	if (redaction->line_count == 0)
 		return;
 	ks_buf_byte(out, '[');
-	for (i = 0; i < takedown->count; i++)
+	for (i = 0; i < redaction->line_count; i++)
 		ks_buf_printf(out, "%s%llu", i > 0 ? "," : "",
-			(unsigned long long)takedown->lines[i]);
+			(unsigned long long)redaction->lines[i]);
 	ks_buf_byte(out, ']');
-}
-
-static bool
-is_listed(const struct takedown *takedown, uint64_t index)
-{
-	size_t i;
-
-	for (i = 0; i < takedown->count; i++)
-		if (takedown->lines[i] == index)
-			return true;
-	return false;
-}
-
-/* Copy a segment's lines, the listed ones replaced by '-' and the hex digits
- * of their leaf hash: root and proofs stay the same. */
-static void
-redact(const struct takedown *takedown, struct ks_span segment,
-	uint64_t first, struct ks_buf *out)
-{
-	struct ks_span line;
-	struct ks_id leaf;
-	char hex[KS_ID_HEX + 1];
-
-	for (; ks_log_next_line(&segment, &line); first++) {
-		if (is_listed(takedown, first) && line.len > 0 &&
-			line.data[0] != '-') {
-			ks_merkle_leaf(line, &leaf);
-			ks_buf_printf(out, "-%s\n",
-				ks_id_print_hex(&leaf, hex));
-			continue;
-		}
-		ks_buf_append(out, line);
-		ks_buf_byte(out, '\n');
-	}
-}
-
-/* Rewrite the segments that hold listed lines. The one that is still growing
- * is rewritten where it grows. */
-static enum ks_status
-redact_segments(struct takedown *takedown, struct ks_error *err)
-{
-	struct ks_writing *writing = &takedown->writing;
-	uint64_t size = ks_replay_tree(writing->replay)->size;
-	uint64_t tail = size - size % KS_SEGMENT_ENTRIES;
-	struct ks_buf old = KS_BUF_INIT;
-	struct ks_buf new = KS_BUF_INIT;
-	char path[KS_SEGMENT_PATH];
-	size_t i;
-	enum ks_status status = KS_OK;
-
-	for (i = 0; status == KS_OK && i < takedown->count; i++) {
-		uint64_t first = takedown->lines[i] -
-			takedown->lines[i] % KS_SEGMENT_ENTRIES;
-
-		if (first == tail || (i > 0 && takedown->lines[i - 1] >= first))
-			continue;
-		ks_buf_clear(&old);
-		ks_buf_clear(&new);
-		status = ks_log_segment(takedown->store->db,
-			&takedown->store->tree, first, &old, err);
-		if (status != KS_OK)
-			break;
-		redact(takedown, ks_buf_span(&old), first, &new);
-		status = ks_buf_check(&new, err);
-		if (status == KS_OK)
-			status = ks_writing_file(writing, ks_layout_segment(
-				first, path), ks_buf_span(&new), false, err);
-	}
-	ks_buf_clear(&new);
-	redact(takedown, ks_buf_span(&writing->segment), tail, &new);
-	if (status == KS_OK)
-		status = ks_buf_check(&new, err);
-	if (status == KS_OK) {
-		old = writing->segment;
-		writing->segment = new;
-		new = (struct ks_buf)KS_BUF_INIT;
-		ks_buf_release(&old);
-	}
-	ks_buf_release(&old);
-	ks_buf_release(&new);
-	return status;
 }
 
 /* Where something was ever signed, the snapshot that signs the takedown
@@ -318,18 +225,11 @@ static enum ks_status
 carry_out(struct takedown *takedown, const struct ks_id *digest,
 	struct ks_error *err)
 {
-	struct ks_git_entry entry;
-	char path[KS_OBJECT_PATH + 1];
-	enum ks_status status = ks_gitdb_find(takedown->store->db,
-		&takedown->store->tree, ks_layout_object(digest, path),
-		&entry, err);
+	enum ks_status status = ks_redaction_add_object(&takedown->redaction,
+		digest, err);
 
-	if (status == KS_OK)
-		status = ks_writing_remove(&takedown->writing, path, err);
-	if (status != KS_OK && status != KS_NOT_FOUND)
-		return status;
-	takedown->writing.rewrites = takedown->count > 0;
-	return redact_segments(takedown, err);
+	return status != KS_OK ? status : ks_redaction_carry_out(
+		&takedown->redaction, &takedown->writing, err);
 }
 
 static enum ks_status
@@ -346,7 +246,7 @@ write_takedown(struct takedown *takedown, struct ks_entry *entry, bool lines,
 			collect_line, takedown, err);
 	if (status == KS_OK && takedown->failed)
 		status = ks_fail_nomem(err);
-	print_lines(takedown, &list);
+	print_lines(&takedown->redaction, &list);
 	if (status == KS_OK)
 		status = ks_buf_check(&list, err);
 	entry->lines = ks_buf_span(&list);
@@ -382,29 +282,7 @@ ks_takedown(struct ks_store *store, const struct ks_id *digest,
 		status = ks_writing_commit(&takedown.writing, "takedown\n",
 			err);
 	ks_writing_end(&takedown.writing);
-	free(takedown.lines);
+	ks_redaction_release(&takedown.redaction);
 	ks_buf_release(&why);
-	return status;
-}
-
-/* ---- gc ---------------------------------------------------------------- */
-
-enum ks_status
-ks_gc(struct ks_store *store, const struct ks_write_options *options,
-	struct ks_error *err)
-{
-	struct ks_lock lock = KS_LOCK_INIT;
-	struct ks_git_writer *writer = NULL;
-	enum ks_status status = ks_lock_take(&lock,
-		ks_gitdb_directory(store->db), options->wait_ms,
-		options->watch, err);
-
-	/* Beginning to write clears away what a dead writer left. */
-	if (status == KS_OK)
-		status = ks_gitdb_begin(&writer, store->db, 0, err);
-	ks_gitdb_end(writer);
-	if (status == KS_OK)
-		status = ks_gitdb_gc(store->db, err);
-	ks_lock_release(&lock);
 	return status;
 }

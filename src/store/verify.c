@@ -1,3 +1,4 @@
+#include "store/readme.h"
 #include "store/verify.h"
 
 #include <stdarg.h>
@@ -69,6 +70,14 @@ ks_verify_report_error(struct ks_verifying *verifying, enum ks_status status,
 	return status;
 }
 
+void
+ks_verify_leave_out(struct ks_verifying *verifying, const char *text)
+{
+	struct ks_buf *list = &verifying->not_checked;
+
+	ks_buf_printf(list, "%s%s", list->len == 0 ? "" : "; ", text);
+}
+
 /* ---- the top of the tree ----------------------------------------------- */
 
 /* T7: what keeps git from changing bytes at checkout. */
@@ -110,7 +119,7 @@ check_top(void *arg, const struct ks_git_entry *entry, struct ks_error *err)
 		{ KS_PATH_DICTIONARIES, KS_GIT_MODE_TREE }
 	};
 	struct ks_verifying *verifying = arg;
-	char shown[256];
+	char shown[256], text[300];
 	size_t i;
 
 	(void)err;
@@ -122,14 +131,40 @@ check_top(void *arg, const struct ks_git_entry *entry, struct ks_error *err)
 				entry->name, "has mode %06lo, must be %06lo "
 				"(T3)", (unsigned long)entry->mode,
 				(unsigned long)known[i].mode);
-		if (strcmp(entry->name, KS_PATH_CHECKPOINT) == 0)
-			verifying->is_signed = true;
 		return KS_OK;
 	}
-	ks_buf_printf(&verifying->not_checked, "; %s is not covered",
-		ks_printable(shown, sizeof(shown),
-			ks_span_text(entry->name)));
+	(void)snprintf(text, sizeof(text), "%s is not covered", ks_printable(
+		shown, sizeof(shown), ks_span_text(entry->name)));
+	ks_verify_leave_out(verifying, text);
 	return KS_OK;
+}
+
+/* T8: at a size that is signed, the README is what the template gives. */
+static enum ks_status
+check_readme(struct ks_verifying *verifying, struct ks_error *err)
+{
+	struct ks_store *store = verifying->store;
+	const struct ks_checkpoints *notes = &verifying->signed_.notes;
+	uint64_t size = ks_replay_tree(verifying->replay)->size;
+	struct ks_buf expected = KS_BUF_INIT, found = KS_BUF_INIT;
+	enum ks_status status;
+
+	if (notes->count == 0 || notes->list[notes->count - 1].size != size)
+		return KS_OK;
+	status = ks_gitdb_read(store->db, &store->tree, KS_PATH_README,
+		KS_LIMIT_RECORD, &found, NULL);
+	if (status == KS_IO || status == KS_NOMEM)
+		return ks_fail(err, status, "cannot read %s", KS_PATH_README);
+	status = ks_readme_print(store, verifying->replay,
+		ks_buf_cstr(&store->origin), size, &expected, err);
+	if (status == KS_OK && !ks_span_equal(ks_buf_span(&expected),
+		ks_buf_span(&found)))
+		ks_verify_report(verifying, KS_SEVERITY_WARNING, NULL,
+			KS_PATH_README, "is not the text that a snapshot "
+			"writes: do not follow what it says (T8)");
+	ks_buf_release(&expected);
+	ks_buf_release(&found);
+	return status;
 }
 
 /* ---- all of it --------------------------------------------------------- */
@@ -141,13 +176,14 @@ run(struct ks_verifying *verifying, struct ks_error *err)
 	bool whole = verifying->options->digest_count == 0;
 	enum ks_status status;
 
-	ks_buf_text(&verifying->not_checked, "signature not checked");
+	status = ks_verify_trust_begin(verifying, err);
+	if (status != KS_OK)
+		return status;
 	if (!whole)
-		ks_buf_text(&verifying->not_checked, "; other records not "
-			"checked");
+		ks_verify_leave_out(verifying, "other records not checked");
 	if (ks_gitdb_is_shallow(store->db))
-		ks_buf_text(&verifying->not_checked, "; history not checked: "
-			"it is cut (git fetch --unshallow)");
+		ks_verify_leave_out(verifying, "history not checked: it is "
+			"cut (git fetch --unshallow)");
 	status = ks_gitdb_list(store->db, &store->tree, check_top, verifying,
 		err);
 	if (status == KS_OK)
@@ -155,11 +191,17 @@ run(struct ks_verifying *verifying, struct ks_error *err)
 	if (status == KS_OK)
 		status = ks_verify_log(verifying, err);
 	if (status == KS_OK)
+		status = ks_verify_trust_judge(verifying, err);
+	if (status == KS_OK)
+		status = ks_verify_tags(verifying, err);
+	if (status == KS_OK)
 		status = ks_verify_dictionaries(verifying, err);
 	if (status == KS_OK)
 		status = whole ? ks_verify_objects(verifying, err) :
 			ks_verify_closure(verifying, err);
-	return status;
+	if (status == KS_OK && whole)
+		status = check_readme(verifying, err);
+	return status != KS_OK ? status : ks_verify_trust_end(verifying, err);
 }
 
 static void
@@ -178,6 +220,31 @@ describe_log(struct ks_verifying *verifying)
 }
 
 enum ks_status
+ks_verify_run(struct ks_verifying *verifying, struct ks_error *err)
+{
+	enum ks_status status;
+
+	memset(verifying->result, 0, sizeof(*verifying->result));
+	verifying->result->whole = verifying->options->digest_count == 0 &&
+		verifying->since == 0;
+	status = run(verifying, err);
+	describe_log(verifying);
+	return status;
+}
+
+void
+ks_verify_release(struct ks_verifying *verifying)
+{
+	ks_buf_release(&verifying->not_checked);
+	ks_replay_free(verifying->replay);
+	ks_dictionaries_free(verifying->dictionaries);
+	ks_signed_release(&verifying->signed_);
+	ks_trust_free(verifying->trust);
+	ks_state_free(verifying->state);
+	free(verifying->unread);
+}
+
+enum ks_status
 ks_verify(struct ks_store *store, const struct ks_verify_options *options,
 	ks_finding_report_fn *report, void *arg,
 	struct ks_verify_result *result, struct ks_error *err)
@@ -189,17 +256,12 @@ ks_verify(struct ks_store *store, const struct ks_verify_options *options,
 		.arg = arg,
 		.result = result
 	};
-	enum ks_status status;
+	enum ks_status status = ks_verify_run(&verifying, err);
 
-	memset(result, 0, sizeof(*result));
-	result->whole = options->digest_count == 0;
-	status = run(&verifying, err);
-	describe_log(&verifying);
 	ks_buf_release(&store->others);
 	store->others = verifying.not_checked;
+	verifying.not_checked = (struct ks_buf)KS_BUF_INIT;
 	result->not_checked = ks_buf_cstr(&store->others);
-	ks_replay_free(verifying.replay);
-	ks_dictionaries_free(verifying.dictionaries);
-	free(verifying.unread);
+	ks_verify_release(&verifying);
 	return status;
 }

@@ -10,6 +10,8 @@
 #define KS_STORE_VERIFY_H
 
 #include "format/kind.h"
+#include "store/signed.h"
+#include "store/state.h"
 #include "store/store.h"
 
 /* A verification on its way. */
@@ -23,9 +25,23 @@ struct ks_verifying {
 	struct ks_dictionaries *dictionaries;
 	uint64_t *unread;	/* one a dictionary that cannot be used: how
 				 * many objects need it */
-	bool is_signed;		/* the tree has a checkpoint */
+	struct ks_signed signed_;
+	struct ks_trust *trust;
+	struct ks_trust_result verdict;
+	struct ks_state *state;
+	/* Set by who wants less, or more, than ks_verify(): */
+	uint64_t since;		/* objects published before this entry are
+				 * only looked for, not read */
+	const uint64_t *marks;	/* sizes whose roots are wanted, too */
+	size_t mark_count;
 	struct ks_buf not_checked;
 };
+
+/* Check: `store`, `options`, `result` and perhaps others are set, the rest is
+ * zero. What was gathered stays until the release. */
+enum ks_status ks_verify_run(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+void ks_verify_release(struct ks_verifying *verifying);
 
 /* Report a finding and count it; digest may be NULL. */
 void ks_verify_report(struct ks_verifying *verifying,
@@ -37,6 +53,28 @@ void ks_verify_report(struct ks_verifying *verifying,
 enum ks_status ks_verify_report_error(struct ks_verifying *verifying,
 	enum ks_status status, const struct ks_id *digest, const char *path,
 	struct ks_error *err) KS_CHECKED;
+
+/* One more thing that this verification does not check: a phrase. */
+void ks_verify_leave_out(struct ks_verifying *verifying, const char *text);
+
+/* What is trusted, and what is signed: before the log is replayed; its verdict
+ * and the findings about notes and tags afterwards; what is to be remembered
+ * at the very end. */
+enum ks_status ks_verify_trust_begin(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+enum ks_status ks_verify_trust_judge(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+enum ks_status ks_verify_trust_end(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+
+/* Tags named snapshot/SIZE (S4). */
+enum ks_status ks_verify_tags(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+
+/* Whether the takedown of an object excuses its absence, and forbids its
+ * presence (X8, N8). */
+bool ks_verify_is_gone(const struct ks_verifying *verifying,
+	const struct ks_object_state *state);
 
 /* Form, order and rules of the log; leaves the replay. */
 enum ks_status ks_verify_log(struct ks_verifying *verifying,
@@ -94,5 +132,10 @@ void ks_check_object(struct ks_checker *checker,
 	struct ks_replay *replay, const struct ks_dictionaries *dictionaries,
 	const struct ks_id *digest, uint32_t object, struct ks_span frame,
 	struct ks_check_findings *findings, uint32_t *wants);
+
+/* The same of a body that is in no frame: address, form, kind, references. */
+void ks_check_body(struct ks_checker *checker, struct ks_replay *replay,
+	const struct ks_id *digest, uint32_t object, struct ks_span body,
+	struct ks_check_findings *findings);
 
 #endif

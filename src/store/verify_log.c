@@ -233,7 +233,8 @@ judge_again(struct reading *reading, struct ks_span line,
 		&object, &rule) != KS_OK)
 		return ks_fail_nomem(err);
 	report_verdict(reading, verdict, &rule);
-	return KS_OK;
+	return ks_signed_line(&reading->verifying->signed_, NULL,
+		ks_replay_tree(reading->verifying->replay), err);
 }
 
 static bool
@@ -283,6 +284,10 @@ judge(struct reading *reading, const struct segment_job *job, size_t i,
 		&rule) != KS_OK)
 		return ks_fail_nomem(err);
 	report_verdict(reading, verdict, &rule);
+	if (ks_signed_line(&reading->verifying->signed_,
+		verdict == KS_LINE_OK ? &job->entries[i] : NULL,
+		ks_replay_tree(reading->verifying->replay), err) != KS_OK)
+		return KS_NOMEM;
 	return verdict != KS_LINE_OK ? KS_OK :
 		keep_claims(reading, &job->entries[i].claims, err);
 }
@@ -541,6 +546,7 @@ ks_verify_log(struct ks_verifying *verifying, struct ks_error *err)
 	};
 	enum ks_status status = ks_replay_new(&verifying->replay, err);
 
+	ks_signed_start(&verifying->signed_);
 	if (status == KS_OK)
 		status = list_segments(&segments, err);
 	if (status == KS_CORRUPT || status == KS_NOT_FOUND)
@@ -550,6 +556,7 @@ ks_verify_log(struct ks_verifying *verifying, struct ks_error *err)
 		status = start(&reading, err);
 	if (status == KS_OK)
 		status = read_segments(&reading, err);
+	ks_signed_end(&verifying->signed_);
 	if (status == KS_OK) {
 		check_late(&reading);
 		ks_replay_end(verifying->replay, report_end, verifying);

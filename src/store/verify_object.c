@@ -288,8 +288,8 @@ explain_raw(struct ks_checker *checker, struct ks_span body,
 }
 
 static void
-check_kind(struct ks_checker *checker, struct ks_span logged,
-	const struct ks_record *record, bool is_record,
+check_kind(struct ks_checker *checker, struct ks_span body,
+	struct ks_span logged, const struct ks_record *record, bool is_record,
 	const struct ks_id *digest, struct ks_check_findings *findings)
 {
 	struct ks_buf kind = KS_BUF_INIT;
@@ -308,14 +308,14 @@ check_kind(struct ks_checker *checker, struct ks_span logged,
 				"bytes are %s%s (O8)", shown,
 				is_record ? "a " : "", ks_buf_cstr(&kind));
 		if (message != NULL && !is_record) {
-			explain_raw(checker, ks_buf_span(&checker->body), &err);
+			explain_raw(checker, body, &err);
 			ks_buf_printf(message, ": %s", err.message);
 		}
 	}
 	ks_buf_release(&kind);
 }
 
-/* What the frame and the tables say against a record. */
+/* What the tables say against a record, and its frame, if it came in one. */
 static void
 check_record(const struct ks_record *record, struct ks_span frame,
 	const struct ks_id *digest, struct ks_check_findings *findings)
@@ -325,7 +325,8 @@ check_record(const struct ks_record *record, struct ks_span frame,
 	struct ks_error err = KS_ERROR_INIT;
 
 	/* F4: it was unpacked within the wider limits of raw bytes. */
-	if (ks_frame_inspect(frame, KS_LIMIT_RECORD, &info, &err) != KS_OK)
+	if (frame.len > 0 && ks_frame_inspect(frame, KS_LIMIT_RECORD, &info,
+		&err) != KS_OK)
 		add_text(findings, KS_SEVERITY_DAMAGE, digest, err.message);
 	if (record->kind != NULL)
 		(void)ks_kind_check_spec(record->kind, record->spec, note,
@@ -334,14 +335,14 @@ check_record(const struct ks_record *record, struct ks_span frame,
 
 static void
 check_body(struct ks_checker *checker, struct ks_replay *replay,
-	const struct ks_id *digest, uint32_t object, struct ks_span frame,
-	struct ks_check_findings *findings)
+	const struct ks_id *digest, uint32_t object, struct ks_span body,
+	struct ks_span frame, struct ks_check_findings *findings)
 {
 	struct ks_record record;
 	struct ks_span logged = ks_replay_kind(replay,
 		ks_replay_object(replay, object)->kind);
-	enum ks_status judged = ks_record_judge(checker->jcs,
-		ks_buf_span(&checker->body), &record, NULL);
+	enum ks_status judged = ks_record_judge(checker->jcs, body, &record,
+		NULL);
 	bool is_record = judged == KS_OK;
 
 	if (judged == KS_NOMEM) {
@@ -350,12 +351,27 @@ check_body(struct ks_checker *checker, struct ks_replay *replay,
 	}
 	/* The kind of an object whose publish line was redacted is unknown. */
 	if (logged.len > 0)
-		check_kind(checker, logged, &record, is_record, digest,
+		check_kind(checker, body, logged, &record, is_record, digest,
 			findings);
 	if (is_record)
 		check_record(&record, frame, digest, findings);
 	check_references(replay, is_record ? &record : NULL, digest, object,
 		findings);
+}
+
+/* O9. */
+static bool
+check_digest(const struct ks_id *digest, struct ks_span body,
+	struct ks_check_findings *findings)
+{
+	struct ks_id found;
+
+	ks_sha256(body, &found);
+	if (ks_id_equal(&found, digest))
+		return true;
+	add_text(findings, KS_SEVERITY_DAMAGE, digest,
+		"its bytes have another sha256 than its address (O9)");
+	return false;
 }
 
 /* Unpack and hash; false when the body could not be had. */
@@ -367,7 +383,6 @@ unpack(struct ks_checker *checker, const struct ks_dictionaries *dictionaries,
 	struct ks_frame_info info;
 	const struct ks_dictionary *dictionary = NULL;
 	struct ks_error err = KS_ERROR_INIT;
-	struct ks_id found;
 	enum ks_status status = ks_frame_inspect(frame, KS_LIMIT_RAW, &info,
 		&err);
 
@@ -390,12 +405,7 @@ unpack(struct ks_checker *checker, const struct ks_dictionaries *dictionaries,
 		add_text(findings, KS_SEVERITY_DAMAGE, digest, err.message);
 		return false;
 	}
-	ks_sha256(ks_buf_span(&checker->body), &found);
-	if (ks_id_equal(&found, digest))
-		return true;
-	add_text(findings, KS_SEVERITY_DAMAGE, digest,
-		"its bytes have another sha256 than its address (O9)");
-	return false;
+	return check_digest(digest, ks_buf_span(&checker->body), findings);
 }
 
 void
@@ -411,5 +421,16 @@ ks_check_object(struct ks_checker *checker, struct ks_replay *replay,
 		return;
 	}
 	if (object != KS_NO_OBJECT)
-		check_body(checker, replay, digest, object, frame, findings);
+		check_body(checker, replay, digest, object,
+			ks_buf_span(&checker->body), frame, findings);
+}
+
+void
+ks_check_body(struct ks_checker *checker, struct ks_replay *replay,
+	const struct ks_id *digest, uint32_t object, struct ks_span body,
+	struct ks_check_findings *findings)
+{
+	if (check_digest(digest, body, findings) && object != KS_NO_OBJECT)
+		check_body(checker, replay, digest, object, body,
+			ks_span(NULL, 0), findings);
 }

@@ -308,9 +308,7 @@ judge_presence(struct walk *walk, const struct ks_id *digest,
 	}
 	state = ks_replay_object(verifying->replay, object);
 	state->seen = true;
-	/* Once something was signed, the object stays until the snapshot that
-	 * signs the takedown (X8). */
-	if (state->taken_down && !verifying->is_signed)
+	if (ks_verify_is_gone(verifying, state))
 		ks_verify_report(verifying, KS_SEVERITY_DAMAGE, digest, path,
 			"was taken down and is still here (X8)");
 }
@@ -334,6 +332,10 @@ visit_object(void *arg, const struct ks_git_entry *entry,
 		report_stray(walk, entry->name, "not a plain file (T3)");
 		return KS_OK;
 	}
+	if (object != KS_NO_OBJECT && ks_replay_object(
+		walk->verifying->replay, object)->published <
+		walk->verifying->since)
+		return KS_OK;
 	return add_subject(walk, &digest, object, &entry->oid, err);
 }
 
@@ -400,11 +402,9 @@ report_absent(struct ks_verifying *verifying)
 		const struct ks_object_state *state =
 			ks_replay_object(verifying->replay, i);
 
-		if (state->taken_down) {
+		if (state->taken_down)
 			verifying->result->taken_down++;
-			continue;
-		}
-		if (!state->seen)
+		if (!state->seen && !ks_verify_is_gone(verifying, state))
 			ks_verify_report(verifying, KS_SEVERITY_ABSENT,
 				&state->digest, ks_layout_object(
 				&state->digest, path), "published in the log "
@@ -623,8 +623,8 @@ check_one(struct closure *closure, const struct ks_id *digest,
 			ks_verify_report(verifying, KS_SEVERITY_WARNING,
 				digest, path, "is referred to and was never "
 				"published here");
-		else if (ks_replay_object(verifying->replay, object)->
-			taken_down)
+		else if (ks_verify_is_gone(verifying,
+			ks_replay_object(verifying->replay, object)))
 			verifying->result->taken_down++;
 		else
 			ks_verify_report(verifying, KS_SEVERITY_ABSENT,

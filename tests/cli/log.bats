@@ -15,7 +15,7 @@ prepare() {
 	out_is "8 $ROOT"
 	expect 0 kistore log --root --json
 	jq -e --arg root "$ROOT" '. == {schema: "kistore-log-root/1", size: 8,
-		root: $root, time: "2026-08-17T20:53:20Z"}' "$OUT"
+		root: $root, time: "2026-08-17T20:53:20Z", verified: false}' "$OUT"
 }
 
 @test "--root --at is the root of an earlier state" {
@@ -97,7 +97,7 @@ prepare() {
 	out_is "6 -                    redacted  leaf ${leaf:0:12}"
 	expect 0 kistore log --json 6..7
 	jq -e --arg leaf "$leaf" '. == {schema: "kistore-log/1", index: 6,
-		redacted: $leaf}' "$OUT"
+		redacted: $leaf, verified: false}' "$OUT"
 }
 
 @test "a damaged line is told as such, and cannot spoil the JSON" {

@@ -213,5 +213,4 @@ refused() {
 	[ "$(find demo.git/objects/pack -name '*.pack' | wc -l)" -eq 1 ]
 	expect 0 kistore verify
 	git -C demo.git fsck --strict
-	expect 2 kistore gc --purge
 }

@@ -3,8 +3,9 @@
 #
 #	BUILD=build tests/lib/check.sh build/unit/test_buf tests/cli/canon.bats …
 #
-# Each file's output is kept as TAP in $BUILD/check. Failures are shown in
-# full, reasons of skipped tests once each, and the last line is
+# Of bats files the tests that are tagged "long" are left out; TAGS=long runs
+# those. Each file's output is kept as TAP in $BUILD/check. Failures are shown
+# in full, reasons of skipped tests once each, and the last line is
 # "N passed, N failed" with ", N skipped" where there are any. Exits with 1
 # when anything failed.
 set -u
@@ -15,10 +16,7 @@ if [ "${1-}" = --one ]; then
 	tap=$BUILD/check/$name.tap
 	case $file in
 	*.bats)
-		set -- bats --tap "$file"
-		if [ -n "${VALGRIND-}" ]; then
-			set -- bats --tap --filter-tags valgrind "$file"
-		fi
+		set -- bats --tap --filter-tags "${TAGS:-!long}" "$file"
 		;;
 	*/replay/*) set -- "$file" "fixtures/corpus/${file##*/}" ;;
 	*) set -- "$file" ;;
@@ -38,11 +36,19 @@ case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 KISTORE=$BUILD/kistore
 if [ -n "${VALGRIND-}" ]; then
 	KISTORE=$PWD/tests/lib/valgrind-kistore.sh
+	TAGS=valgrind
+	export TAGS
 fi
 KISTORE_SHARED=${KISTORE_SHARED:-$PWD/../shared}
 export KISTORE KISTORE_SHARED
 export ASAN_OPTIONS="abort_on_error=0:detect_leaks=1:${ASAN_OPTIONS-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS-}"
+
+# Stores are written to disk durably, file by file: in memory that costs nothing.
+if [ -z "${TMPDIR-}" ] && [ -w /dev/shm ] && [ "$(df -Pk /dev/shm |
+	awk 'NR == 2 { print $4 }')" -gt 2000000 ]; then
+	export TMPDIR=/dev/shm
+fi
 
 rm -rf "$BUILD/check"
 mkdir -p "$BUILD/check"

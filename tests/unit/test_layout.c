@@ -26,7 +26,7 @@ the_attributes_are_three_lines(void **state)
 	(void)state;
 	assert_string_equal(ks_layout_attributes,
 		"* -text\n"
-		"objects/** -diff -delta\n"
+		"objects/**/*.zst -diff -delta\n"
 		"dictionaries/** -diff -delta\n");
 }
 
