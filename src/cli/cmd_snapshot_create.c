@@ -141,9 +141,14 @@ read_options(struct create *create, const char *next, const char *resume,
 
 	if (status == KS_OK && next != NULL)
 		status = ks_cli_key_text(next, &create->next, err);
+	if (status == KS_OK && next != NULL && create->next.len == 0)
+		status = ks_fail(err, KS_USAGE, "%s: is empty", next);
 	if (status == KS_OK && resume != NULL)
 		status = ks_in_read(resume, FILE_MAX, &create->resume,
 			err);
+	if (status == KS_OK && resume != NULL && create->resume.len == 0)
+		status = ks_fail(err, KS_CORRUPT, "%s: is empty",
+			ks_in_name(resume));
 	ks_cli_state_directory(&create->state);
 	if (status == KS_OK)
 		status = ks_buf_check(&create->state, err);

@@ -1,6 +1,7 @@
 #include "cli/trust.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,6 +65,9 @@ read_file(const char *path, struct ks_buf *text, struct ks_span *out,
 	if (status == KS_OK && text->len == 0)
 		status = ks_fail(err, KS_INVALID, "%s: is empty",
 			ks_in_name(path));
+	/* E10: nothing is put in. */
+	if (status == KS_INVALID)
+		status = err->status = KS_USAGE;
 	*out = ks_buf_span(text);
 	return status;
 }
@@ -134,7 +138,7 @@ print_time(int64_t seconds, char out[32])
 
 	if (gmtime_r(&when, &utc) == NULL ||
 		strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-		out[0] = '\0';
+		(void)snprintf(out, 32, "@%" PRId64, seconds);
 }
 
 static void

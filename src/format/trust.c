@@ -13,6 +13,7 @@ struct kept {
 	uint64_t size;
 	struct ks_id root;
 	struct ks_vkey signer;	/* of a revocation: the key that is revoked */
+	bool authentic;
 };
 
 struct ks_trust {
@@ -231,6 +232,7 @@ keep(const struct ks_trust *trust, struct ks_span bytes, bool authentic,
 	if (status == KS_OK) {
 		if (signer != NULL)
 			out->signer = *signer;
+		out->authentic = authentic;
 		out->size = checkpoint.size;
 		out->root = checkpoint.root;
 		ks_buf_append(&out->note, bytes);
@@ -349,9 +351,9 @@ struct judging {
 	const struct ks_trust_subject *subject;
 	struct ks_trust_result *result;
 	struct ring ring;
-	struct ks_id nexts[KS_TRUST_KEYS];	/* successors announced under a
-						 * signature that counts */
-	size_t next_count;
+	bool has_next;		/* a successor is announced under a signature
+				 * that counts: */
+	struct ks_id next;
 };
 
 static void say(struct judging *judging, enum ks_trust_verdict verdict,
@@ -397,35 +399,55 @@ static bool
 is_announced(const struct judging *judging, const struct ks_vkey *vkey)
 {
 	struct ks_id digest;
-	size_t i;
 
+	if (!judging->has_next)
+		return false;
 	vkey_digest(vkey, &digest);
-	for (i = 0; i < judging->next_count; i++)
-		if (ks_id_equal(&judging->nexts[i], &digest))
-			return true;
-	return false;
+	return ks_id_equal(&judging->next, &digest);
 }
 
-/* N9: what trusted keys announced inside what they signed. */
+/* N9: what the key announced last inside what it signed. */
 static void
-take_announcements(struct judging *judging, uint64_t size)
+take_announcement(struct judging *judging, uint64_t size)
+{
+	const struct ks_log_key *key = key_within(judging->subject, size);
+
+	judging->has_next = key != NULL && key->has_next;
+	if (judging->has_next)
+		judging->next = key->next;
+}
+
+/* Whether the log, within `size` entries, says that this key handed over to
+ * the successor that it had announced, and was itself announced by none since:
+ * whoever has stolen it could name it again. */
+static bool
+has_handed_over(const struct judging *judging, const struct ks_vkey *vkey,
+	uint64_t size)
 {
 	const struct ks_trust_subject *subject = judging->subject;
-	size_t i, n;
+	const struct ks_log_key *before = NULL;
+	bool handed_over = false;
+	size_t i;
 
-	judging->next_count = 0;
-	for (i = subject->key_count; i-- > 0; ) {
+	for (i = 0; i < subject->key_count && subject->keys[i].index < size;
+		i++) {
 		const struct ks_log_key *key = &subject->keys[i];
+		struct ks_id digest;
 
-		if (key->index >= size || !key->has_next ||
-			!ring_has(&judging->ring, &key->vkey))
-			continue;
-		n = judging->next_count;
-		if (n == KS_TRUST_KEYS)
-			return;
-		judging->nexts[n] = key->next;
-		judging->next_count = n + 1;
+		vkey_digest(&key->vkey, &digest);
+		if (before != NULL && before->has_next &&
+			ks_id_equal(&before->next, &digest)) {
+			if (ks_vkey_equal(&before->vkey, vkey))
+				handed_over = true;
+			if (ks_vkey_equal(&key->vkey, vkey))
+				handed_over = false;
+		}
+		if (before == NULL || ring_has(&judging->ring, &key->vkey) ||
+			(before->has_next && ks_id_equal(&before->next,
+			&digest)))
+			before = key;
 	}
+	return handed_over;
 }
 
 /* The revocation of a key, or NULL. */
@@ -488,9 +510,18 @@ check_current(struct judging *judging, const struct ks_vkey *signer,
 {
 	const struct ks_log_key *current = key_within(judging->subject, size);
 
-	if (!judging->subject->has_keys || (current != NULL &&
-		ks_vkey_equal(&current->vkey, signer)))
+	if (!judging->subject->has_keys)
 		return true;
+	if (current != NULL && ks_vkey_equal(&current->vkey, signer)) {
+		if (!has_handed_over(judging, signer, size))
+			return true;
+		say(judging, KS_TRUST_REVOKED_KEY, "signed by %s+%08lx, which "
+			"had handed over to its successor and was named again "
+			"in entry %llu without an announcement (N9)",
+			signer->name, (unsigned long)signer->id,
+			(unsigned long long)current->index);
+		return false;
+	}
 	if (current == NULL)
 		say(judging, KS_TRUST_MISMATCH, "the log names no key of its "
 			"own within the signed size %llu (S3)",
@@ -567,6 +598,22 @@ check_witnesses(struct judging *judging, struct ks_error *err)
 	const struct ring *ring = &judging->ring;
 	struct ks_error why = KS_ERROR_INIT;
 	enum ks_status status = KS_OK;
+
+	if (judging->trust->policy != NULL)
+		status = ks_policy_check_quorum(judging->trust->policy,
+			ring->open, ring->count, &why);
+	if (status == KS_UNTRUSTED) {
+		say(judging, KS_TRUST_UNTRUSTED_KEY, "%s", why.message);
+		return KS_OK;
+	}
+	return status == KS_OK ? KS_OK : ks_fail(err, status, "%s",
+		why.message);
+}
+
+static void
+count_witnesses(struct judging *judging)
+{
+	const struct ring *ring = &judging->ring;
 	size_t i;
 
 	judging->result->witnesses = 0;
@@ -579,15 +626,6 @@ check_witnesses(struct judging *judging, struct ks_error *err)
 		if (ring->open[i].time > judging->result->time)
 			judging->result->time = ring->open[i].time;
 	}
-	if (judging->trust->policy != NULL)
-		status = ks_policy_check_quorum(judging->trust->policy,
-			ring->open, ring->count, &why);
-	if (status == KS_UNTRUSTED) {
-		say(judging, KS_TRUST_UNTRUSTED_KEY, "%s", why.message);
-		return KS_OK;
-	}
-	return status == KS_OK ? KS_OK : ks_fail(err, status, "%s",
-		why.message);
 }
 
 /* A note of a key that counts: all else that must hold. */
@@ -620,7 +658,8 @@ judge_signed(struct judging *judging, size_t number,
 	result->size = checkpoint->size;
 	result->root = checkpoint->root;
 	result->key = *signer;
-	take_announcements(judging, checkpoint->size);
+	count_witnesses(judging);
+	take_announcement(judging, checkpoint->size);
 	return KS_OK;
 }
 
@@ -683,20 +722,22 @@ judge_note(struct judging *judging, size_t number, struct ks_error *err)
 	return status;
 }
 
-/* N6: what was accepted before may neither be newer nor another. */
+/* N6: what was accepted before may neither be newer nor another. Only entries
+ * that are signed tell a fork: what follows them is anybody's. */
 static void
 compare_seen(struct judging *judging, const struct kept *seen)
 {
 	struct ks_trust_result *result = judging->result;
 	struct ks_id root = result->root;
-	bool known = seen->size == result->size ||
-		root_of(judging->subject, seen->size, &root);
+	bool known = result->has_good && (seen->size == result->size ||
+		(seen->size < result->size &&
+		root_of(judging->subject, seen->size, &root)));
 
 	if (known && !ks_id_equal(&root, &seen->root))
 		say(judging, KS_TRUST_FORK, "not the log that was accepted "
 			"before: its first %llu entries were others then (N6)",
 			(unsigned long long)seen->size);
-	else if (seen->size > result->size)
+	else if (seen->size > result->size && !judging->subject->is_past)
 		say(judging, KS_TRUST_ROLLBACK, "older than what was accepted "
 			"before: %llu entries are signed, %llu were then (N6)",
 			(unsigned long long)result->size,
@@ -704,6 +745,20 @@ compare_seen(struct judging *judging, const struct kept *seen)
 	else
 		return;
 	result->seen = ks_buf_span(&seen->note);
+}
+
+/* What a revoked key signed after its last good note counts no more. */
+static bool
+is_outdated(const struct judging *judging, const struct kept *seen)
+{
+	const struct ks_trust *trust = judging->trust;
+	size_t i;
+
+	for (i = 0; i < trust->revoked_count; i++)
+		if (judging->result->verdict == KS_TRUST_REVOKED_KEY &&
+			seen->size > trust->revoked[i].size)
+			return true;
+	return false;
 }
 
 static void
@@ -715,14 +770,23 @@ compare_all_seen(struct judging *judging)
 		ks_span_text(result->key.name) : judging->subject->origin;
 	size_t i;
 
-	if (result->verdict != KS_TRUST_SIGNED &&
-		result->verdict != KS_TRUST_UNSIGNED)
+	/* A note of nobody on top of an old state must not hide its age. */
+	if (ks_trust_verdict_status(result->verdict) == KS_CORRUPT ||
+		(!result->has_good && result->verdict != KS_TRUST_UNSIGNED))
 		return;
 	for (i = 0; i < trust->seen_count; i++) {
-		if (!ks_span_equal(origin,
-			ks_buf_span(&trust->seen[i].origin)))
+		const struct kept *seen = &trust->seen[i];
+
+		if (!ks_span_equal(origin, ks_buf_span(&seen->origin))) {
+			if (seen->authentic)
+				continue;
+			say(judging, KS_TRUST_WRONG_ORIGIN, "the note seen "
+				"before is of another origin (S3)");
+			return;
+		}
+		if (is_outdated(judging, seen))
 			continue;
-		compare_seen(judging, &trust->seen[i]);
+		compare_seen(judging, seen);
 		if (result->verdict == KS_TRUST_FORK)
 			return;
 	}

@@ -78,6 +78,8 @@ struct ks_trust_subject {
 	size_t note_count;
 	const struct ks_log_key *keys;	/* in the order of the log */
 	size_t key_count;
+	bool is_past;			/* an older state was asked for: that
+					 * it is older is no rollback */
 	bool has_keys;			/* false: only a note is at hand, so
 					 * the log's own key lines are not
 					 * asked */

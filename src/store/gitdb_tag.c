@@ -23,8 +23,7 @@ take_tag(git_reference *reference, void *payload)
 	const git_oid *target = git_reference_target(reference);
 	struct found_tag *grown;
 
-	/* A symbolic reference is no tag that anybody signed. */
-	if (target != NULL && tags->count == tags->room) {
+	if (tags->count == tags->room) {
 		tags->room = tags->room == 0 ? 16 : 2 * tags->room;
 		grown = realloc(tags->list, tags->room * sizeof(*grown));
 		if (grown == NULL)
@@ -32,15 +31,20 @@ take_tag(git_reference *reference, void *payload)
 		else
 			tags->list = grown;
 	}
-	if (target != NULL && !tags->failed) {
+	if (!tags->failed) {
 		char *name = strdup(git_reference_name(reference));
 
 		if (name == NULL)
 			tags->failed = true;
 		else
 			tags->list[tags->count++] = (struct found_tag){
-				name, ks_git_oid_of(target)
+				.name = name
 			};
+		/* A symbolic reference is no tag that anybody signed: its id
+		 * is zero. */
+		if (name != NULL && target != NULL)
+			tags->list[tags->count - 1].oid =
+				ks_git_oid_of(target);
 	}
 	git_reference_free(reference);
 	return tags->failed ? GIT_EUSER : 0;

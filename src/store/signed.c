@@ -10,6 +10,8 @@ ks_signed_release(struct ks_signed *signed_)
 	ks_checkpoints_release(&signed_->notes);
 	free(signed_->keys);
 	free(signed_->takedowns);
+	free(signed_->redacted);
+	free(signed_->listings);
 	free(signed_->marks);
 	free(signed_->spans);
 	memset(signed_, 0, sizeof(*signed_));
@@ -145,6 +147,30 @@ take_key(struct ks_signed *signed_, const struct ks_entry *entry,
 }
 
 static enum ks_status
+take_listings(struct ks_signed *signed_, const struct ks_entry *entry,
+	uint64_t index, struct ks_error *err)
+{
+	struct ks_json_iter it = ks_json_iter(entry->lines);
+	struct ks_signed_listing *grown;
+	struct ks_span item;
+	int64_t line;
+
+	while (entry->lines.len > 0 && ks_json_next_element(&it, &item)) {
+		if (!ks_json_integer(item, &line) || line < 0)
+			continue;
+		grown = grow(signed_->listings, signed_->listing_count,
+			&signed_->listing_room, sizeof(*grown), err);
+		if (grown == NULL)
+			return KS_NOMEM;
+		signed_->listings = grown;
+		grown[signed_->listing_count++] = (struct ks_signed_listing){
+			.line = (uint64_t)line, .takedown = index
+		};
+	}
+	return KS_OK;
+}
+
+static enum ks_status
 take_takedown(struct ks_signed *signed_, const struct ks_entry *entry,
 	uint64_t index, struct ks_error *err)
 {
@@ -158,6 +184,19 @@ take_takedown(struct ks_signed *signed_, const struct ks_entry *entry,
 	grown[signed_->takedown_count++] = (struct ks_signed_takedown){
 		.digest = entry->digest, .index = index
 	};
+	return take_listings(signed_, entry, index, err);
+}
+
+static enum ks_status
+take_redacted(struct ks_signed *signed_, uint64_t index, struct ks_error *err)
+{
+	uint64_t *grown = grow(signed_->redacted, signed_->redacted_count,
+		&signed_->redacted_room, sizeof(*grown), err);
+
+	if (grown == NULL)
+		return KS_NOMEM;
+	signed_->redacted = grown;
+	grown[signed_->redacted_count++] = index;
 	return KS_OK;
 }
 
@@ -172,6 +211,8 @@ ks_signed_line(struct ks_signed *signed_, const struct ks_entry *entry,
 		status = take_key(signed_, entry, index, err);
 	else if (entry != NULL && entry->op == KS_OP_TAKEDOWN)
 		status = take_takedown(signed_, entry, index, err);
+	else if (entry != NULL && entry->op == KS_OP_REDACTED)
+		status = take_redacted(signed_, index, err);
 	reach(signed_, tree);
 	return status;
 }
@@ -226,12 +267,46 @@ by_digest(const void *a, const void *b)
 		(x->index < y->index);
 }
 
+/* Then the earliest takedown first. */
+static int
+by_line(const void *a, const void *b)
+{
+	const struct ks_signed_listing *x = a;
+	const struct ks_signed_listing *y = b;
+
+	if (x->line != y->line)
+		return (x->line > y->line) - (x->line < y->line);
+	return (x->takedown > y->takedown) - (x->takedown < y->takedown);
+}
+
 void
 ks_signed_end(struct ks_signed *signed_)
 {
 	if (signed_->takedown_count > 1)
 		qsort(signed_->takedowns, signed_->takedown_count,
 			sizeof(*signed_->takedowns), by_digest);
+	if (signed_->listing_count > 1)
+		qsort(signed_->listings, signed_->listing_count,
+			sizeof(*signed_->listings), by_line);
+}
+
+bool
+ks_signed_is_unsigned_redaction(const struct ks_signed *signed_,
+	uint64_t index, uint64_t size)
+{
+	size_t low = 0, high = signed_->listing_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (signed_->listings[middle].line < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < signed_->listing_count &&
+		signed_->listings[low].line == index &&
+		signed_->listings[low].takedown >= size;
 }
 
 bool

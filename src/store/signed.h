@@ -23,6 +23,11 @@ struct ks_signed_takedown {
 	uint64_t index;
 };
 
+/* A line that a takedown line lists. */
+struct ks_signed_listing {
+	uint64_t line, takedown;
+};
+
 /* The root of the first `size` entries, once the replay has passed there. */
 struct ks_signed_mark {
 	uint64_t size;
@@ -38,6 +43,10 @@ struct ks_signed {
 	size_t takedown_count, takedown_room;
 	struct ks_signed_mark *marks;		/* ascending, once started */
 	size_t mark_count, mark_room, next_mark;
+	uint64_t *redacted;		/* lines, ascending */
+	size_t redacted_count, redacted_room;
+	struct ks_signed_listing *listings;	/* by line, at the end */
+	size_t listing_count, listing_room;
 	struct ks_span *spans;		/* of the notes, for a subject */
 };
 
@@ -74,6 +83,11 @@ enum ks_status ks_signed_subject(struct ks_signed *signed_,
 /* The key that the log names within its first `size` entries, or NULL. */
 const struct ks_log_key *ks_signed_key(const struct ks_signed *signed_,
 	uint64_t size);
+
+/* Whether the redacted line `index` is listed by takedowns, but by none within
+ * the first `size` entries. */
+bool ks_signed_is_unsigned_redaction(const struct ks_signed *signed_,
+	uint64_t index, uint64_t size);
 
 /* Whether a takedown of this object stands within the first `size` entries. */
 bool ks_signed_took_down(const struct ks_signed *signed_,

@@ -162,14 +162,37 @@ check_memory(struct snapshot *snapshot, struct ks_error *err)
 
 /* ---- checking what is to be signed (S6) ------------------------------ */
 
-/* The size of the newest note: what follows it is read in full. */
+/* Whether the key of this note's size announced this one. */
+static bool
+is_predecessors(const struct snapshot *snapshot,
+	const struct ks_stored_note *stored)
+{
+	const struct ks_log_key *key = ks_signed_key(
+		&snapshot->verifying.signed_, stored->size);
+	struct ks_buf text = KS_BUF_INIT;
+	struct ks_id digest;
+
+	ks_vkey_print(snapshot->vkey, &text);
+	ks_sha256(ks_buf_span(&text), &digest);
+	ks_buf_release(&text);
+	return key != NULL && key->has_next && ks_id_equal(&key->next,
+		&digest);
+}
+
+/* The size of the newest note of this key, or of the one that announced it:
+ * what follows is told, whoever else has signed it. */
 static uint64_t
 signed_before(const struct snapshot *snapshot)
 {
 	const struct ks_checkpoints *notes =
 		&snapshot->verifying.signed_.notes;
+	size_t i;
 
-	return notes->count == 0 ? 0 : notes->list[notes->count - 1].size;
+	for (i = notes->count; i-- > 0; )
+		if (is_ours(snapshot, &notes->list[i]) ||
+			is_predecessors(snapshot, &notes->list[i]))
+			return notes->list[i].size;
+	return 0;
 }
 
 static enum ks_status
@@ -177,14 +200,16 @@ read_newest_size(struct snapshot *snapshot, uint64_t *size,
 	struct ks_error *err)
 {
 	struct ks_checkpoints notes;
+	size_t i;
 	enum ks_status status = ks_checkpoints_read(snapshot->store->db,
 		&snapshot->store->tree, NULL, NULL, &notes, err);
 
 	*size = 0;
 	if (status != KS_OK)
 		return status;
-	if (notes.count > 0)
-		*size = notes.list[notes.count - 1].size;
+	for (i = notes.count; i-- > 0 && *size == 0; )
+		if (is_ours(snapshot, &notes.list[i]))
+			*size = notes.list[i].size;
 	ks_checkpoints_release(&notes);
 	return KS_OK;
 }
@@ -275,8 +300,7 @@ search_line(void *arg, uint64_t index, struct ks_span line,
 
 	(void)index;
 	(void)err;
-	/* Most lines are long; this one is short. */
-	if (line.len > 2048 || ks_entry_parse(search->jcs, line, &entry,
+	if (ks_entry_parse(search->jcs, line, &entry,
 		NULL) != KS_OK || entry.op != KS_OP_KEY ||
 		!ks_span_is(entry.role, "\"log\""))
 		return KS_OK;

@@ -122,6 +122,8 @@ read_cosigners(const struct ks_trust_options *trust, struct cosigners *out,
 		status = ks_policy_parse(trust->policy, &out->policy, err);
 	if (status == KS_OK && out->policy != NULL)
 		policy = ks_policy_key_count(out->policy);
+	if (status == KS_INVALID && err != NULL)
+		err->status = KS_USAGE;
 	if (status != KS_OK)
 		return ks_context(err, "the policy");
 	out->vkeys = calloc(trust->key_count + 1, sizeof(*out->vkeys));
@@ -136,6 +138,11 @@ read_cosigners(const struct ks_trust_options *trust, struct cosigners *out,
 	}
 	for (i = 0; i < policy; i++)
 		out->keys[out->count++].vkey = ks_policy_key(out->policy, i);
+	if (status == KS_INVALID) {
+		status = KS_USAGE;
+		if (err != NULL)
+			err->status = KS_USAGE;
+	}
 	if (status == KS_OK && out->count == 0)
 		status = ks_fail(err, KS_USAGE, "name the cosigners whose "
 			"lines are taken (--key or --policy)");

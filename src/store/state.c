@@ -113,6 +113,17 @@ read_file(const struct ks_state *state, const char *kind,
 	return status == KS_NOT_FOUND ? KS_OK : status;
 }
 
+/* "Not found" is said of what a store holds, not of a place to write to. */
+static enum ks_status
+as_io(enum ks_status status, struct ks_error *err)
+{
+	if (status != KS_NOT_FOUND)
+		return status;
+	if (err != NULL)
+		err->status = KS_IO;
+	return KS_IO;
+}
+
 /* ---- pins ------------------------------------------------------------ */
 
 enum ks_status
@@ -155,7 +166,7 @@ ks_state_pin_write(struct ks_state *state, const struct ks_vkey *vkey,
 	ks_buf_release(&old);
 	ks_buf_release(&text);
 	ks_buf_release(&path);
-	return status;
+	return as_io(status, err);
 }
 
 /* ---- accepted notes -------------------------------------------------- */
@@ -214,7 +225,7 @@ ks_state_accept(struct ks_state *state, struct ks_span origin, uint64_t size,
 	ks_lock_release(&lock);
 	ks_buf_release(&directory);
 	ks_buf_release(&path);
-	return status;
+	return as_io(status, err);
 }
 
 enum ks_status
@@ -233,8 +244,10 @@ ks_state_keep_fork(struct ks_state *state, struct ks_span origin,
 		status = ks_buf_check(path, err);
 	if (status == KS_OK)
 		status = make_directories(path, err);
-	return status != KS_OK ? status : ks_file_replace(ks_buf_cstr(path),
-		text, PRIVATE_FILE, err);
+	if (status == KS_OK)
+		status = ks_file_replace(ks_buf_cstr(path), text, PRIVATE_FILE,
+			err);
+	return as_io(status, err);
 }
 
 /* ---- the memory of a signer ------------------------------------------ */
@@ -252,9 +265,11 @@ read_memory(struct ks_signer_memory *memory, struct ks_error *err)
 	if (status == KS_OK)
 		status = ks_file_read(ks_buf_cstr(&path), KS_NOTE_MAX,
 			&memory->text, err);
-	if (status == KS_OK && ks_checkpoint_parse(ks_buf_span(&memory->text),
-		&checkpoint, err) != KS_OK)
-		status = ks_context(err, "%s", ks_buf_cstr(&path));
+	if (status == KS_OK)
+		status = ks_checkpoint_parse(ks_buf_span(&memory->text),
+			&checkpoint, err);
+	if (status == KS_CORRUPT)
+		(void)ks_context(err, "%s", ks_buf_cstr(&path));
 	ks_buf_release(&path);
 	return status == KS_NOT_FOUND ? KS_OK : status;
 }
@@ -281,7 +296,8 @@ ks_state_signer_begin(struct ks_state *state, const struct ks_vkey *vkey,
 	if (status == KS_OK)
 		status = ks_lock_take(&memory->lock,
 			ks_buf_cstr(&memory->directory), wait_ms, watch, err);
-	return status == KS_OK ? read_memory(memory, err) : status;
+	return status == KS_OK ? read_memory(memory, err) :
+		as_io(status, err);
 }
 
 enum ks_status

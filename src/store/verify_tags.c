@@ -110,8 +110,10 @@ check_tag(void *arg, const char *name, const struct ks_oid *oid,
 	struct ks_buf bytes = KS_BUF_INIT;
 	struct ks_error why = KS_ERROR_INIT;
 	char path[KS_ERROR_MESSAGE_MAX], shown[300];
-	enum ks_status status = ks_gitdb_tag_read(tag.verifying->store->db,
-		oid, KS_GIT_TAG_MAX, &bytes, &why);
+	enum ks_status status = ks_oid_is_zero(oid) ? ks_fail(&why, KS_CORRUPT,
+		"is a symbolic reference, not a tag (S4)") :
+		ks_gitdb_tag_read(tag.verifying->store->db, oid,
+			KS_GIT_TAG_MAX, &bytes, &why);
 
 	if (status == KS_OK)
 		status = check_bytes(&tag, name, ks_buf_span(&bytes), &why);

@@ -203,6 +203,30 @@ claim(struct ks_verifying *verifying, uint64_t log_size)
 		}
 }
 
+/* X3: a line goes when the takedown that lists it is signed, not before. */
+static void
+check_redactions(struct ks_verifying *verifying)
+{
+	const struct ks_signed *signed_ = &verifying->signed_;
+	uint64_t size = verifying->result->signature.size;
+	char segment[KS_SEGMENT_PATH], path[KS_SEGMENT_PATH + 24];
+	size_t i;
+
+	if (signed_->notes.count == 0 && !signed_->notes.has_newest)
+		return;
+	for (i = 0; i < signed_->redacted_count; i++) {
+		uint64_t index = signed_->redacted[i];
+
+		if (!ks_signed_is_unsigned_redaction(signed_, index, size))
+			continue;
+		(void)snprintf(path, sizeof(path), "%s:%llu",
+			ks_layout_segment(index, segment), (unsigned long long)
+			(index % KS_SEGMENT_ENTRIES + 1));
+		ks_verify_report(verifying, KS_SEVERITY_DAMAGE, NULL, path,
+			"redacted by a takedown that nobody has signed (X3)");
+	}
+}
+
 enum ks_status
 ks_verify_trust_judge(struct ks_verifying *verifying, struct ks_error *err)
 {
@@ -213,6 +237,7 @@ ks_verify_trust_judge(struct ks_verifying *verifying, struct ks_error *err)
 	enum ks_status status = ks_signed_subject(&verifying->signed_,
 		origin_of(verifying), &subject, err);
 
+	subject.is_past = verifying->store->in_the_past;
 	if (status == KS_OK)
 		status = ks_trust_judge(verifying->trust, &subject,
 			&verifying->verdict, err);
@@ -224,6 +249,7 @@ ks_verify_trust_judge(struct ks_verifying *verifying, struct ks_error *err)
 		&verifying->result->signature);
 	if (!verifying->result->signature.asked)
 		claim(verifying, log_size);
+	check_redactions(verifying);
 	if (verifying->verdict.verdict == KS_TRUST_FORK)
 		keep_fork(verifying);
 	return KS_OK;

@@ -41,7 +41,7 @@ gather_line(void *arg, uint64_t index, struct ks_span line,
 	} else {
 		ks_merkle_leaf(line, &leaf);
 		ks_merkle_append(&viewing->tree, &leaf);
-		is_key = line.len < 2048 && ks_entry_parse(
+		is_key = ks_entry_parse(
 			viewing->store->jcs, line, &entry, NULL) == KS_OK &&
 			entry.op == KS_OP_KEY;
 	}
@@ -78,8 +78,33 @@ judge_all(struct viewing *viewing, struct ks_error *err)
 		&subject, &viewing->result, err);
 }
 
-/* Nearly always the newest note is by a key that is pinned: then the log need
- * not be read here. Its root is compared later. */
+/* Whether the newest note is of what was accepted last, by verify, which read
+ * all of the log. */
+static bool
+is_accepted(struct viewing *viewing, const struct ks_stored_note *newest)
+{
+	struct ks_buf bytes = KS_BUF_INIT;
+	struct ks_note note;
+	struct ks_checkpoint checkpoint;
+	bool found, same = false;
+
+	if (ks_state_accepted(viewing->state, ks_buf_span(
+		&viewing->store->origin), &bytes, &found, NULL) == KS_OK &&
+		found && ks_note_parse(ks_buf_span(&bytes), &note, NULL) ==
+		KS_OK) {
+		same = ks_checkpoint_parse(note.text, &checkpoint, NULL) ==
+			KS_OK && checkpoint.size == newest->size &&
+			ks_id_equal(&checkpoint.root, &newest->root);
+		ks_note_release(&note);
+	}
+	ks_buf_release(&bytes);
+	return same;
+}
+
+/* Nearly always the newest note is by a key that is pinned, and was accepted:
+ * then the log need not be read here. Its root is compared later. Otherwise
+ * its lines may say that the key has handed over, and its roots that it is not
+ * the log that was accepted. */
 static enum ks_status
 judge(struct viewing *viewing, struct ks_error *err)
 {
@@ -94,8 +119,9 @@ judge(struct viewing *viewing, struct ks_error *err)
 	enum ks_status status = ks_trust_judge(viewing->trust, &subject,
 		&viewing->result, err);
 
-	if (status != KS_OK || viewing->result.verdict == KS_TRUST_SIGNED ||
-		notes->count == 0)
+	if (status != KS_OK || notes->count == 0 ||
+		(viewing->result.verdict == KS_TRUST_SIGNED && is_accepted(
+		viewing, &notes->list[notes->count - 1])))
 		return status;
 	return judge_all(viewing, err);
 }
@@ -119,6 +145,10 @@ check_root(struct viewing *viewing, struct ks_error *err)
 		!ks_id_equal(&root, &viewing->result.root))
 		return ks_fail(err, KS_CORRUPT, "the log is not the one that "
 			"was signed (kistore verify tells more)");
+	/* A line that was redacted without a takedown leaves the root. */
+	if (log->faults > 0)
+		return ks_fail(err, KS_CORRUPT, "the log breaks rules within "
+			"what was signed (kistore verify names them)");
 	return KS_OK;
 }
 
@@ -224,11 +254,18 @@ ks_store_view(struct ks_store *store, const char *state_directory,
 			&commit, err);
 	if (status == KS_OK) {
 		viewing.newest = commit.tree;
+		view->pinned = ks_trust_is_asked(viewing.trust);
 		status = ks_signed_read(&viewing.signed_, store->db,
 			&viewing.newest, NULL, NULL, err);
 	}
+	/* Who trusts nobody needs no note. */
+	if (status == KS_CORRUPT && !view->pinned) {
+		view->has_snapshots = true;
+		ks_trust_free(viewing.trust);
+		ks_state_free(viewing.state);
+		return KS_OK;
+	}
 	if (status == KS_OK) {
-		view->pinned = ks_trust_is_asked(viewing.trust);
 		view->has_snapshots = viewing.signed_.notes.count > 0;
 	}
 	if (status == KS_OK && view->pinned)
