@@ -162,7 +162,7 @@ static enum ks_status
 run(struct create *create, struct ks_error *err)
 {
 	struct ks_store *store = NULL;
-	struct ks_snapshot_result result;
+	struct ks_snapshot_result result = { .created = false };
 	enum ks_status status = ks_cli_open(create->cli, NULL, &store, err);
 
 	if (create->cli->json) {

@@ -155,7 +155,8 @@ enum ks_status ks_gitdb_tag_read(struct ks_gitdb *db,
 	struct ks_error *err) KS_CHECKED;
 
 /* Store `bytes`, a tag object that names itself `name`, as they are, and let
- * refs/tags/NAME lead to it, in place of what it led to before. */
+ * refs/tags/NAME lead to it, in place of what it led to before. The caller
+ * holds the store's lock, and nobody else writes tags of such names. */
 enum ks_status ks_gitdb_tag_write(struct ks_gitdb *db, const char *name,
 	struct ks_span bytes, struct ks_error *err) KS_CHECKED;
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* What is found below refs/tags/: names and object ids, then told in the order
  * of names, so that a visitor may use the repository. */
@@ -110,6 +111,20 @@ ks_gitdb_tag_read(struct ks_gitdb *db, const struct ks_oid *oid,
 	return status;
 }
 
+/* libgit2 locks a reference by a file, which stays when it dies. Who holds the
+ * store's lock is the only one to write tags of this name: what is there is a
+ * dead writer's. */
+static void
+sweep_lock(const struct ks_gitdb *db, const char *name)
+{
+	struct ks_buf path = KS_BUF_INIT;
+
+	ks_buf_printf(&path, "%srefs/tags/%s.lock", db->directory, name);
+	if (ks_buf_check(&path, NULL) == KS_OK)
+		(void)unlink(ks_buf_cstr(&path));
+	ks_buf_release(&path);
+}
+
 enum ks_status
 ks_gitdb_tag_write(struct ks_gitdb *db, const char *name,
 	struct ks_span bytes, struct ks_error *err)
@@ -121,6 +136,7 @@ ks_gitdb_tag_write(struct ks_gitdb *db, const char *name,
 
 	ks_buf_append(&text, bytes);
 	status = ks_buf_check(&text, err);
+	sweep_lock(db, name);
 	if (status == KS_OK) {
 		rc = git_tag_create_from_buffer(&oid, db->repo,
 			ks_buf_cstr(&text), 1);

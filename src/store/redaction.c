@@ -184,7 +184,9 @@ redact_lines(struct ks_redaction *redaction, struct ks_writing *writing,
 	struct ks_error *err)
 {
 	uint64_t size = ks_replay_tree(writing->replay)->size;
-	uint64_t tail = size - size % KS_SEGMENT_ENTRIES;
+	/* The last segment, which may just have become full. */
+	uint64_t last = writing->segment.len > 0 ? size - 1 : size;
+	uint64_t tail = last - last % KS_SEGMENT_ENTRIES;
 	uint64_t done = UINT64_MAX;
 	size_t i;
 	enum ks_status status = KS_OK;

@@ -259,9 +259,14 @@ ks_writing_line(struct ks_writing *writing, struct ks_entry *entry,
 	uint64_t size;
 	enum ks_status status;
 
+	/* A full segment waits for the next line: it may yet be redacted. */
+	size = ks_replay_tree(writing->replay)->size;
+	status = size % KS_SEGMENT_ENTRIES == 0 && writing->segment.len > 0 ?
+		flush_segment(writing, size, err) : KS_OK;
 	entry->at = ks_span(writing->at, KS_TIME_TEXT);
 	ks_buf_clear(&writing->line);
-	status = ks_entry_write(entry, &writing->line, err);
+	if (status == KS_OK)
+		status = ks_entry_write(entry, &writing->line, err);
 	if (status == KS_OK)
 		status = ks_buf_check(&writing->line, err);
 	if (status == KS_OK)
@@ -278,9 +283,6 @@ ks_writing_line(struct ks_writing *writing, struct ks_entry *entry,
 	ks_buf_append(&writing->segment, ks_buf_span(&writing->line));
 	ks_buf_byte(&writing->segment, '\n');
 	writing->lines++;
-	size = ks_replay_tree(writing->replay)->size;
-	if (size % KS_SEGMENT_ENTRIES == 0)
-		return flush_segment(writing, size, err);
 	return ks_buf_check(&writing->segment, err);
 }
 

@@ -214,3 +214,22 @@ refused() {
 	expect 0 kistore verify
 	git -C demo.git fsck --strict
 }
+
+@test "a takedown whose own entry fills a segment redacts that segment" {
+	rm -rf demo.git
+	kistore init demo.git
+	kistore -q put "$REPO/fixtures/liger-runs.jsonl" >/dev/null
+	kistore -q put "$SEEDS/project.json" >/dev/null
+	while [ "$(kistore log --root | cut -d' ' -f1)" -lt 255 ]; do
+		kistore retract "$PROJECT" --reason x
+	done
+	root=$(kistore log --root)
+	expect 0 kistore takedown "$PROJECT" --lines --reason law
+	[ "$root" != "$(kistore log --root)" ]
+	[ "$(git -C demo.git show HEAD:log/000/000.jsonl | wc -l)" -eq 256 ]
+	[ "$(git -C demo.git show HEAD:log/000/000.jsonl | grep -c '^-')" -eq 1 ]
+	expect 0 kistore verify
+	expect 0 kistore retract "$(kistore log --json 1..2 |
+		jq -r .entry.digest)" --reason y
+	expect 0 kistore verify
+}
