@@ -241,7 +241,7 @@ first_snapshot() {
 		) 2>/dev/null || true
 		expect 0 kistore -C killed.git verify
 		first=--first
-		[ -z "$(find state -name checkpoint -size +0 2>&1)" ] ||
+		[ -z "$(find state -name checkpoint -size +0 2>/dev/null)" ] ||
 			first=
 		# shellcheck disable=SC2086 # nothing where it is empty
 		expect 0 kistore -C killed.git snapshot create --key log.key \
