@@ -45,6 +45,32 @@ ks_span_is(struct ks_span a, const char *text)
 	return ks_span_equal(a, ks_span_text(text));
 }
 
+/* Whether a span begins with the characters of `start`. */
+static inline bool
+ks_span_begins(struct ks_span text, const char *start)
+{
+	size_t len = strlen(start);
+
+	return text.len >= len && memcmp(text.data, start, len) == 0;
+}
+
+/* A blank, tab, CR or LF; the span without those at both ends. */
+static inline bool
+ks_span_is_space(uint8_t c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static inline struct ks_span
+ks_span_trim(struct ks_span text)
+{
+	while (text.len > 0 && ks_span_is_space(text.data[0]))
+		text = ks_span(text.data + 1, text.len - 1);
+	while (text.len > 0 && ks_span_is_space(text.data[text.len - 1]))
+		text.len--;
+	return text;
+}
+
 /* Byte order, a shorter prefix first: <0, 0, >0 as memcmp. */
 static inline int
 ks_span_compare(struct ks_span a, struct ks_span b)

@@ -102,6 +102,20 @@ ks_checkpoint_parse(struct ks_span text, struct ks_checkpoint *out,
 	return read_lines(line, out, err);
 }
 
+enum ks_status
+ks_checkpoint_of_note(struct ks_span bytes, struct ks_checkpoint *out,
+	struct ks_error *err)
+{
+	struct ks_note note;
+	enum ks_status status = ks_note_parse(bytes, &note, err);
+
+	if (status != KS_OK)
+		return status;
+	status = ks_checkpoint_parse(note.text, out, err);
+	ks_note_release(&note);
+	return status;
+}
+
 void
 ks_checkpoint_print(const struct ks_checkpoint *checkpoint, struct ks_buf *out)
 {

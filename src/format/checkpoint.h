@@ -28,6 +28,11 @@ struct ks_checkpoint {
 enum ks_status ks_checkpoint_parse(struct ks_span text,
 	struct ks_checkpoint *out, struct ks_error *err) KS_CHECKED;
 
+/* The same of a whole note, whose signatures nobody looks at: spans lie in
+ * `bytes`. KS_CORRUPT for a malformed note, too. */
+enum ks_status ks_checkpoint_of_note(struct ks_span bytes,
+	struct ks_checkpoint *out, struct ks_error *err) KS_CHECKED;
+
 /* Append the text. */
 void ks_checkpoint_print(const struct ks_checkpoint *checkpoint,
 	struct ks_buf *out);

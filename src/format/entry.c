@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "format/digest.h"
 #include "format/member.h"
+#include "format/merkle.h"
 
 static const char format_name[] = "kistore/1";
 
@@ -672,4 +673,12 @@ ks_entry_write(const struct ks_entry *entry, struct ks_buf *out,
 			"the log line is longer than %d bytes", KS_ENTRY_MAX);
 	}
 	return status;
+}
+
+void
+ks_entry_leaf(struct ks_span line, struct ks_id *leaf)
+{
+	if (line.len != 1 + KS_ID_HEX || line.data[0] != '-' ||
+		!ks_id_parse_hex(leaf, ks_span(line.data + 1, KS_ID_HEX)))
+		ks_merkle_leaf(line, leaf);
 }

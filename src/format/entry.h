@@ -75,4 +75,9 @@ enum ks_status ks_entry_parse(struct ks_jcs *jcs, struct ks_span line,
 enum ks_status ks_entry_write(const struct ks_entry *entry,
 	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
 
+/* The leaf hash of a line (without LF) as it is stored: of its bytes or, of a
+ * redacted line, the one that it holds (store-layout.md L5, L21). The line
+ * need not be sound. */
+void ks_entry_leaf(struct ks_span line, struct ks_id *leaf);
+
 #endif

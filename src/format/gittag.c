@@ -21,20 +21,12 @@ static const char *const signature_lines[] = {
 #define SIGNATURE_LINES (sizeof(signature_lines) / sizeof(signature_lines[0]))
 
 static bool
-begins_with(struct ks_span text, const char *start)
-{
-	size_t len = strlen(start);
-
-	return text.len >= len && memcmp(text.data, start, len) == 0;
-}
-
-static bool
 begins_signature(struct ks_span text)
 {
 	size_t i;
 
 	for (i = 0; i < SIGNATURE_LINES; i++) {
-		if (begins_with(text, signature_lines[i]))
+		if (ks_span_begins(text, signature_lines[i]))
 			return true;
 	}
 	return false;
@@ -185,7 +177,7 @@ take_line(struct ks_span *rest, const char *key, struct ks_span *value)
 {
 	struct ks_span after;
 
-	if (!begins_with(*rest, key))
+	if (!ks_span_begins(*rest, key))
 		return false;
 	after = next_line(*rest);
 	*value = ks_span(rest->data + strlen(key),
@@ -243,7 +235,7 @@ parse_tagger(struct ks_span value, struct ks_git_tag *out)
 		return false;
 	out->ident = ks_span(value.data, (size_t)(close - value.data) + 1);
 	rest = ks_span(close + 1, value.len - out->ident.len);
-	if (!begins_with(rest, " "))
+	if (!ks_span_begins(rest, " "))
 		return false;
 	rest = ks_span(rest.data + 1, rest.len - 1);
 	return take_seconds(&rest, &out->seconds) && is_zone(rest);
@@ -264,7 +256,7 @@ take_header(struct ks_span *rest, struct ks_git_tag *out)
 		return "it is not one of a commit";
 	if (!parse_tagger(tagger, out))
 		return "its tagger is not \"NAME <MAIL> SECONDS ZONE\"";
-	if (!begins_with(*rest, "\n"))
+	if (!ks_span_begins(*rest, "\n"))
 		return "its header has other lines than object, type, tag, "
 			"tagger";
 	*rest = next_line(*rest);
@@ -282,7 +274,7 @@ split_body(struct ks_span bytes, struct ks_span body, struct ks_git_tag *out)
 	out->payload = ks_span(bytes.data, bytes.len - out->armor.len);
 	if (out->armor.len == 0)
 		return "it is not signed";
-	if (!begins_with(out->armor, KS_SSHSIG_BEGIN "\n"))
+	if (!ks_span_begins(out->armor, KS_SSHSIG_BEGIN "\n"))
 		return "its signature is not an SSH signature";
 	if (out->armor.data[out->armor.len - 1] != '\n')
 		return "its last line does not end in LF";

@@ -8,37 +8,13 @@ static const char name_line[] = "Name:";
 static const char signer_prefix[] = "PRIVATE+KEY+";
 static const char openssh_label[] = "OPENSSH PRIVATE KEY";
 
-static bool
-is_space(uint8_t c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static bool
-begins_with(struct ks_span text, const char *start)
-{
-	size_t len = strlen(start);
-
-	return text.len >= len && memcmp(text.data, start, len) == 0;
-}
-
-static struct ks_span
-trim(struct ks_span text)
-{
-	while (text.len > 0 && is_space(text.data[0]))
-		text = ks_span(text.data + 1, text.len - 1);
-	while (text.len > 0 && is_space(text.data[text.len - 1]))
-		text.len--;
-	return text;
-}
-
 /* Without a byte order mark and the blanks around. */
 static struct ks_span
 strip(struct ks_span text)
 {
-	if (begins_with(text, "\xef\xbb\xbf"))
+	if (ks_span_begins(text, "\xef\xbb\xbf"))
 		text = ks_span(text.data + 3, text.len - 3);
-	return trim(text);
+	return ks_span_trim(text);
 }
 
 static enum ks_status
@@ -57,7 +33,7 @@ is_word(struct ks_span text)
 	size_t i;
 
 	for (i = 0; i < text.len; i++) {
-		if (is_space(text.data[i]))
+		if (ks_span_is_space(text.data[i]))
 			return false;
 	}
 	return true;
@@ -80,7 +56,7 @@ read_vkey(struct ks_span text, struct ks_span origin, struct ks_vkey *out,
 	char given[KS_KEY_NAME_MAX + 1], found[KS_KEY_NAME_MAX + 1];
 	enum ks_status status;
 
-	if (begins_with(text, signer_prefix))
+	if (ks_span_begins(text, signer_prefix))
 		return ks_fail(err, KS_INVALID, "private key where a public "
 			"key is needed; keep it secret, and give the public "
 			"half (N4)");
@@ -200,9 +176,10 @@ read_name(struct ks_span before, struct ks_named_key *out,
 
 	while (before.len > 0) {
 		line = take_line(&before);
-		if (!begins_with(line, name_line))
+		if (!ks_span_begins(line, name_line))
 			continue;
-		name = trim(ks_span(line.data + prefix, line.len - prefix));
+		name = ks_span_trim(ks_span(line.data + prefix,
+			line.len - prefix));
 		count++;
 	}
 	if (count == 0)
@@ -266,11 +243,11 @@ read_private(struct ks_span text, struct ks_span passphrase,
 			return read_openssh(text, out, err);
 		return read_pem(text, armor.before, passphrase, out, err);
 	}
-	if (begins_with(inner, signer_prefix))
+	if (ks_span_begins(inner, signer_prefix))
 		return ks_fail(err, KS_INVALID, "private key in the form "
 			"PRIVATE+KEY+NAME+…, which is not read: give a PKCS#8 "
 			"or OpenSSH private key (N4)");
-	if (looks_like_vkey(inner) || begins_with(inner, "ssh-"))
+	if (looks_like_vkey(inner) || ks_span_begins(inner, "ssh-"))
 		return ks_fail(err, KS_INVALID, "public key where a private "
 			"key is needed (N4)");
 	return ks_fail(err, KS_INVALID, "not a private key: neither a PKCS#8 "

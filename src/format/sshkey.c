@@ -135,22 +135,6 @@ is_blank(uint8_t c)
 	return c == ' ' || c == '\t';
 }
 
-static bool
-is_space(uint8_t c)
-{
-	return is_blank(c) || c == '\r' || c == '\n';
-}
-
-static struct ks_span
-trim(struct ks_span text)
-{
-	while (text.len > 0 && is_space(text.data[0]))
-		text = ks_span(text.data + 1, text.len - 1);
-	while (text.len > 0 && is_space(text.data[text.len - 1]))
-		text.len--;
-	return text;
-}
-
 /* Cut the first word, and the blanks after it, off *rest. */
 static struct ks_span
 take_word(struct ks_span *rest)
@@ -204,7 +188,7 @@ ks_ssh_line_read(struct ks_span text, struct ks_public_key *out,
 	struct ks_span *comment, struct ks_error *err)
 {
 	uint8_t blob[KS_SSH_BLOB];
-	struct ks_span rest = trim(text);
+	struct ks_span rest = ks_span_trim(text);
 	struct ks_span type, base64;
 	enum ks_status status;
 
@@ -369,7 +353,8 @@ ks_ssh_secret_read(struct ks_span text, struct ks_secret_key *out,
 	if (!ks_armor_find(text, &armor) ||
 		!ks_span_is(armor.label, label_secret) || !armor.ended)
 		return fail_malformed("no lines BEGIN and END", err);
-	if (trim(armor.before).len != 0 || trim(armor.after).len != 0)
+	if (ks_span_trim(armor.before).len != 0 ||
+		ks_span_trim(armor.after).len != 0)
 		return fail_malformed("text before BEGIN or after END", err);
 	if (ks_armor_decode(armor.body, false, &bytes))
 		status = ks_buf_check(&bytes, err);

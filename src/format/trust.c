@@ -385,25 +385,14 @@ key_within(const struct ks_trust_subject *subject, uint64_t size)
 	return found;
 }
 
-static void
-vkey_digest(const struct ks_vkey *vkey, struct ks_id *out)
-{
-	struct ks_buf text = KS_BUF_INIT;
-
-	ks_vkey_print(vkey, &text);
-	ks_sha256(ks_buf_span(&text), out);
-	ks_buf_release(&text);
-}
-
+/* Whether `next`, which may be no announcement, is of this key. */
 static bool
-is_announced(const struct judging *judging, const struct ks_vkey *vkey)
+announces(const struct ks_id *next, const struct ks_vkey *vkey)
 {
 	struct ks_id digest;
 
-	if (!judging->has_next)
-		return false;
-	vkey_digest(vkey, &digest);
-	return ks_id_equal(&judging->next, &digest);
+	return next != NULL && ks_vkey_digest(vkey, &digest, NULL) == KS_OK &&
+		ks_id_equal(next, &digest);
 }
 
 /* N9: what the key announced last inside what it signed. */
@@ -432,19 +421,17 @@ has_handed_over(const struct judging *judging, const struct ks_vkey *vkey,
 	for (i = 0; i < subject->key_count && subject->keys[i].index < size;
 		i++) {
 		const struct ks_log_key *key = &subject->keys[i];
-		struct ks_id digest;
+		bool announced = before != NULL && announces(
+			before->has_next ? &before->next : NULL, &key->vkey);
 
-		vkey_digest(&key->vkey, &digest);
-		if (before != NULL && before->has_next &&
-			ks_id_equal(&before->next, &digest)) {
+		if (announced) {
 			if (ks_vkey_equal(&before->vkey, vkey))
 				handed_over = true;
 			if (ks_vkey_equal(&key->vkey, vkey))
 				handed_over = false;
 		}
-		if (before == NULL || ring_has(&judging->ring, &key->vkey) ||
-			(before->has_next && ks_id_equal(&before->next,
-			&digest)))
+		if (before == NULL || announced ||
+			ring_has(&judging->ring, &key->vkey))
 			before = key;
 	}
 	return handed_over;
@@ -682,7 +669,8 @@ judge_parsed(struct judging *judging, size_t number,
 		return KS_OK;
 	}
 	current = key_within(judging->subject, checkpoint.size);
-	if (current != NULL && is_announced(judging, &current->vkey))
+	if (current != NULL && announces(
+		judging->has_next ? &judging->next : NULL, &current->vkey))
 		status = ring_add(&judging->ring, &current->vkey, err);
 	if (status != KS_OK)
 		return status;

@@ -21,14 +21,6 @@ is_space(uint32_t c)
 		c == 0x3000;
 }
 
-static bool
-begins_with(struct ks_span text, const char *start)
-{
-	size_t len = strlen(start);
-
-	return text.len >= len && memcmp(text.data, start, len) == 0;
-}
-
 /* A log signs raw text, so an origin must not begin as the messages that are
  * signed for other purposes do (T6). */
 enum ks_status
@@ -39,7 +31,8 @@ ks_key_name_check(struct ks_span name, struct ks_error *err)
 	if (name.len == 0 || name.len > KS_KEY_NAME_MAX)
 		return ks_fail(err, KS_INVALID,
 			"an origin has 1 to 255 bytes (T6)");
-	if (begins_with(name, "cosignature/") || begins_with(name, "DSSEv1"))
+	if (ks_span_begins(name, "cosignature/") ||
+		ks_span_begins(name, "DSSEv1"))
 		return ks_fail(err, KS_INVALID, "an origin must not start "
 			"with \"cosignature/\" or \"DSSEv1\" (T6)");
 	while (i < name.len) {
@@ -205,6 +198,20 @@ ks_vkey_print(const struct ks_vkey *vkey, struct ks_buf *out)
 	memcpy(typed + 1, vkey->key.bytes, KS_ED25519_KEY);
 	ks_buf_printf(out, "%s+%08" PRIx32 "+", vkey->name, vkey->id);
 	ks_base64_encode(ks_span(typed, sizeof(typed)), out);
+}
+
+enum ks_status
+ks_vkey_digest(const struct ks_vkey *vkey, struct ks_id *out,
+	struct ks_error *err)
+{
+	struct ks_buf text = KS_BUF_INIT;
+	enum ks_status status;
+
+	ks_vkey_print(vkey, &text);
+	status = ks_buf_check(&text, err);
+	ks_sha256(ks_buf_span(&text), out);
+	ks_buf_release(&text);
+	return status;
 }
 
 bool

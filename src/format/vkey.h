@@ -8,6 +8,7 @@
 #define KS_FORMAT_VKEY_H
 
 #include "format/ed25519.h"
+#include "format/id.h"
 
 #define KS_KEY_NAME_MAX 255
 
@@ -49,6 +50,10 @@ enum ks_status ks_vkey_parse(struct ks_span text, struct ks_vkey *out,
 
 /* Append the text, without LF. */
 void ks_vkey_print(const struct ks_vkey *vkey, struct ks_buf *out);
+
+/* The SHA-256 of that text, by which a successor is announced (N9). */
+enum ks_status ks_vkey_digest(const struct ks_vkey *vkey, struct ks_id *out,
+	struct ks_error *err) KS_CHECKED;
 
 bool ks_vkey_equal(const struct ks_vkey *a, const struct ks_vkey *b);
 

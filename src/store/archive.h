@@ -163,9 +163,6 @@ void ks_archive_release(struct ks_archive *archive);
 enum ks_status ks_archive_each_line(struct ks_archive *archive,
 	ks_line_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
 
-/* The leaf hash of a line, redacted or not, whatever else it is (L5, L21). */
-void ks_archive_leaf(struct ks_span line, struct ks_id *leaf);
-
 /* One more thing that is not checked: a phrase. */
 void ks_archive_leave_out(struct ks_archive *archive, const char *text);
 

@@ -122,7 +122,7 @@ add_leaf(struct ks_span line, struct ks_merkle *tree)
 {
 	struct ks_id leaf;
 
-	ks_archive_leaf(line, &leaf);
+	ks_entry_leaf(line, &leaf);
 	ks_merkle_append(tree, &leaf);
 }
 
@@ -403,14 +403,10 @@ static bool
 has_seen(const struct import *import, struct ks_span bytes)
 {
 	struct seen seen = { .tree = { .size = 0 } };
-	struct ks_note note;
 	struct ks_id root;
-	enum ks_status status = ks_note_parse(bytes, &note, NULL);
+	enum ks_status status = ks_checkpoint_of_note(bytes, &seen.checkpoint,
+		NULL);
 
-	if (status != KS_OK)
-		return false;
-	status = ks_checkpoint_parse(note.text, &seen.checkpoint, NULL);
-	ks_note_release(&note);
 	if (status == KS_OK)
 		status = ks_log_each(import->store->db, &import->store->tree,
 			0, take_seen, &seen, NULL);

@@ -404,21 +404,13 @@ judge_from_note(struct ks_archive *archive, struct ks_error *err)
 	return KS_OK;
 }
 
-void
-ks_archive_leaf(struct ks_span line, struct ks_id *leaf)
-{
-	if (line.len != 1 + KS_ID_HEX || line.data[0] != '-' ||
-		!ks_id_parse_hex(leaf, ks_span(line.data + 1, KS_ID_HEX)))
-		ks_merkle_leaf(line, leaf);
-}
-
 static enum ks_status
 add_leaf(void *arg, uint64_t index, struct ks_span line, struct ks_error *err)
 {
 	struct ks_id leaf;
 
 	(void)index;
-	ks_archive_leaf(line, &leaf);
+	ks_entry_leaf(line, &leaf);
 	return ks_subtrees_append(arg, &leaf, err);
 }
 
@@ -449,15 +441,10 @@ prove(struct ks_archive *archive, uint64_t from, struct ks_buf *out)
 static uint64_t
 size_of_note(struct ks_span bytes)
 {
-	struct ks_checkpoint checkpoint = { .size = 0 };
-	struct ks_note note;
+	struct ks_checkpoint checkpoint;
 
-	if (ks_note_parse(bytes, &note, NULL) != KS_OK)
-		return 0;
-	if (ks_checkpoint_parse(note.text, &checkpoint, NULL) != KS_OK)
-		checkpoint.size = 0;
-	ks_note_release(&note);
-	return checkpoint.size;
+	return ks_checkpoint_of_note(bytes, &checkpoint, NULL) == KS_OK ?
+		checkpoint.size : 0;
 }
 
 /* A proof needs all entries. */

@@ -47,18 +47,13 @@ ks_archive_leave_out(struct ks_archive *archive, const char *text)
 static enum ks_status
 check_origin(struct ks_span origin, struct ks_error *err)
 {
-	struct ks_buf text = KS_BUF_INIT;
-	enum ks_status status;
+	enum ks_status status = ks_key_name_check(origin, err);
 
-	ks_buf_append(&text, origin);
-	(void)ks_buf_cstr(&text);
-	status = ks_buf_check(&text, err);
 	if (status == KS_OK)
-		status = ks_store_check_origin(ks_buf_cstr(&text), err);
-	ks_buf_release(&text);
-	if (status == KS_USAGE && err != NULL)
+		return KS_OK;
+	if (err != NULL)
 		err->status = KS_CORRUPT;
-	return status == KS_USAGE ? KS_CORRUPT : status;
+	return KS_CORRUPT;
 }
 
 /* S1, S3, S9: a checkpoint of three lines, and the log's signature alone.

@@ -56,15 +56,13 @@ report(struct reading *reading, const char *path, const char *message)
 static enum ks_status
 judge(struct ks_stored_note *stored, struct ks_error *err)
 {
-	struct ks_note note;
 	struct ks_checkpoint checkpoint;
-	enum ks_status status = ks_note_parse(ks_buf_span(&stored->bytes),
-		&note, err);
+	enum ks_status status = ks_checkpoint_of_note(
+		ks_buf_span(&stored->bytes), &checkpoint, err);
 
 	if (status != KS_OK)
 		return status;
-	status = ks_checkpoint_parse(note.text, &checkpoint, err);
-	if (status == KS_OK && checkpoint.size != stored->size)
+	if (checkpoint.size != stored->size)
 		status = ks_fail(err, KS_CORRUPT, "is a checkpoint of size "
 			"%llu, which its name is not (T2)",
 			(unsigned long long)checkpoint.size);
@@ -72,7 +70,6 @@ judge(struct ks_stored_note *stored, struct ks_error *err)
 		status = ks_fail(err, KS_CORRUPT,
 			"has more than three lines of text (S1)");
 	stored->root = checkpoint.root;
-	ks_note_release(&note);
 	return status;
 }
 

@@ -1,45 +1,21 @@
 #include <time.h>
 
-#include "base/utf8.h"
 #include "format/json.h"
+#include "format/vkey.h"
 #include "store/store.h"
-
-/* Unicode's White_Space characters (those that a name in a signed note must
- * not have, C2SP signed-note). */
-static bool
-is_space(uint32_t c)
-{
-	return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 ||
-		c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
-		c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-		c == 0x3000;
-}
 
 /* An origin is a log's name in checkpoints and the name of its key, so it has
  * to be fit for both (store-layout.md T6). */
 enum ks_status
 ks_store_check_origin(const char *origin, struct ks_error *err)
 {
-	struct ks_span rest = ks_span_text(origin);
+	enum ks_status status = ks_key_name_check(ks_span_text(origin), err);
 
-	if (rest.len == 0 || rest.len > 255)
-		return ks_fail(err, KS_USAGE,
-			"an origin has 1 to 255 bytes (T6)");
-	if (strncmp(origin, "cosignature/", 12) == 0 ||
-		strncmp(origin, "DSSEv1", 6) == 0)
-		return ks_fail(err, KS_USAGE, "an origin must not start with "
-			"\"cosignature/\" or \"DSSEv1\" (T6)");
-	while (rest.len > 0) {
-		uint32_t c = 0;
-		size_t n = ks_utf8_decode(rest, &c);
-
-		if (n == 0 || c < 0x20 || c == 0x7f || c == '+' || is_space(c))
-			return ks_fail(err, KS_USAGE, "an origin is UTF-8 "
-				"without control characters, blanks or '+', "
-				"like a URL without its scheme (T6)");
-		rest = ks_span(rest.data + n, rest.len - n);
-	}
-	return KS_OK;
+	if (status == KS_OK)
+		return KS_OK;
+	if (err != NULL)
+		err->status = KS_USAGE;
+	return KS_USAGE;
 }
 
 static void

@@ -106,23 +106,11 @@ static enum ks_status
 check_cut(const struct ks_git_plan *plan, size_t i, struct ks_error *err)
 {
 	const char *path = plan->cuts[i].path;
-	const char *at = path;
-	unsigned depth = 0;
 
 	if (i > 0 && strcmp(plan->cuts[i - 1].path, path) >= 0)
 		return ks_fail(err, KS_USAGE, "%s: the paths are not sorted",
 			path);
-	for (;;) {
-		size_t len = strcspn(at, "/");
-
-		if (!ks_git_name_is_safe(ks_span(at, len)) ||
-			++depth > KS_GIT_DEPTH_MAX)
-			return ks_fail(err, KS_USAGE,
-				"%s: is not a path for a tree", path);
-		if (at[len] == '\0')
-			return KS_OK;
-		at += len + 1;
-	}
+	return ks_git_check_path(path, err);
 }
 
 static enum ks_status

@@ -107,6 +107,10 @@ int ks_git_name_compare(struct ks_span a, bool a_is_tree, struct ks_span b,
  * any case, and without '/' and '\0'. */
 bool ks_git_name_is_safe(struct ks_span name);
 
+/* KS_USAGE unless `path` is 1 to KS_GIT_DEPTH_MAX such components. */
+enum ks_status ks_git_check_path(const char *path, struct ks_error *err)
+	KS_CHECKED;
+
 /*
  * New objects on their way to the repository. They become visible, flushed to
  * disk, by ks_git_pack_place(): as one pack with a .keep file, or loose.

@@ -40,8 +40,8 @@ part_of(const struct ks_git_change *change, size_t prefix)
 	return (struct part){ ks_span(at, len), at[len] == '/' };
 }
 
-static enum ks_status
-check_path(const char *path, struct ks_error *err)
+enum ks_status
+ks_git_check_path(const char *path, struct ks_error *err)
 {
 	unsigned depth = 0;
 	const char *at = path;
@@ -66,7 +66,7 @@ check_changes(const struct ks_git_change *changes, size_t count,
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		if (check_path(changes[i].path, err) != KS_OK)
+		if (ks_git_check_path(changes[i].path, err) != KS_OK)
 			return KS_USAGE;
 		if (i > 0 && strcmp(changes[i - 1].path,
 			changes[i].path) >= 0)

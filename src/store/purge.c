@@ -366,15 +366,6 @@ choose_targets(struct purge *purge, struct ks_error *err)
 
 /* ---- older versions of segments ---------------------------------------- */
 
-/* The leaf hash of a line, in full or redacted (L5, L21). */
-static void
-leaf_of(struct ks_span line, struct ks_id *leaf)
-{
-	if (line.len != 1 + KS_ID_HEX || line.data[0] != '-' ||
-		!ks_id_parse_hex(leaf, ks_span(line.data + 1, KS_ID_HEX)))
-		ks_merkle_leaf(line, leaf);
-}
-
 /* Append one line of an older version, redacted where the newest log has it
  * so. The hash shows that it is the same line. */
 static enum ks_status
@@ -386,7 +377,7 @@ append_line(struct purge *purge, uint64_t index, struct ks_span line,
 	char hex[KS_ID_HEX + 1];
 
 	if (wanted != NULL && wanted->purged) {
-		leaf_of(line, &leaf);
+		ks_entry_leaf(line, &leaf);
 		if (ks_id_equal(&leaf, &wanted->leaf)) {
 			if (!purge->elsewhere && line.data[0] != '-')
 				wanted->found = true;

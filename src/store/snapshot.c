@@ -169,14 +169,10 @@ is_predecessors(const struct snapshot *snapshot,
 {
 	const struct ks_log_key *key = ks_signed_key(
 		&snapshot->verifying.signed_, stored->size);
-	struct ks_buf text = KS_BUF_INIT;
 	struct ks_id digest;
 
-	ks_vkey_print(snapshot->vkey, &text);
-	ks_sha256(ks_buf_span(&text), &digest);
-	ks_buf_release(&text);
-	return key != NULL && key->has_next && ks_id_equal(&key->next,
-		&digest);
+	return key != NULL && key->has_next && ks_vkey_digest(snapshot->vkey,
+		&digest, NULL) == KS_OK && ks_id_equal(&key->next, &digest);
 }
 
 /* The size of the newest note of this key, or of the one that announced it:
@@ -318,7 +314,6 @@ static enum ks_status
 digest_next(const struct snapshot *snapshot, char out[KS_ID_TEXT + 1],
 	struct ks_error *err)
 {
-	struct ks_buf text = KS_BUF_INIT;
 	struct ks_vkey next;
 	struct ks_id digest;
 	enum ks_status status;
@@ -336,11 +331,8 @@ digest_next(const struct snapshot *snapshot, char out[KS_ID_TEXT + 1],
 		status = ks_fail(err, KS_INVALID, "is this key itself (N9)");
 	if (status != KS_OK)
 		return ks_context(err, "the next key");
-	ks_vkey_print(&next, &text);
-	status = ks_buf_check(&text, err);
-	ks_sha256(ks_buf_span(&text), &digest);
+	status = ks_vkey_digest(&next, &digest, err);
 	(void)ks_id_print(&digest, out);
-	ks_buf_release(&text);
 	return status;
 }
 

@@ -184,19 +184,16 @@ static uint64_t
 accepted_size(struct ks_state *state, struct ks_span origin)
 {
 	struct ks_buf bytes = KS_BUF_INIT;
-	struct ks_note note;
-	struct ks_checkpoint checkpoint = { .size = 0 };
+	struct ks_checkpoint checkpoint;
+	uint64_t size = 0;
 	bool found;
 
 	if (ks_state_accepted(state, origin, &bytes, &found, NULL) == KS_OK &&
-		found && ks_note_parse(ks_buf_span(&bytes), &note, NULL) ==
-		KS_OK) {
-		if (ks_checkpoint_parse(note.text, &checkpoint, NULL) != KS_OK)
-			checkpoint.size = 0;
-		ks_note_release(&note);
-	}
+		found && ks_checkpoint_of_note(ks_buf_span(&bytes),
+		&checkpoint, NULL) == KS_OK)
+		size = checkpoint.size;
 	ks_buf_release(&bytes);
-	return checkpoint.size;
+	return size;
 }
 
 enum ks_status

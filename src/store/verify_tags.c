@@ -17,15 +17,11 @@ struct tag {
 static enum ks_status
 check_note(const struct tag *tag, struct ks_error *err)
 {
-	struct ks_note note;
 	struct ks_checkpoint checkpoint;
 	struct ks_id root;
-	enum ks_status status = ks_note_parse(tag->parts.message, &note, err);
+	enum ks_status status = ks_checkpoint_of_note(tag->parts.message,
+		&checkpoint, err);
 
-	if (status != KS_OK)
-		return status;
-	status = ks_checkpoint_parse(note.text, &checkpoint, err);
-	ks_note_release(&note);
 	if (status != KS_OK)
 		return status;
 	if (checkpoint.size != tag->size)

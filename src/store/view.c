@@ -30,21 +30,15 @@ gather_line(void *arg, uint64_t index, struct ks_span line,
 	struct ks_error *err)
 {
 	struct viewing *viewing = arg;
-	struct ks_entry entry = { .op = KS_OP_REDACTED };
-	bool is_key = false;
+	struct ks_entry entry;
+	bool is_key;
 	struct ks_id leaf;
 
 	(void)index;
-	if (line.len == 1 + KS_ID_HEX && line.data[0] == '-' &&
-		ks_id_parse_hex(&leaf, ks_span(line.data + 1, KS_ID_HEX))) {
-		ks_merkle_append(&viewing->tree, &leaf);
-	} else {
-		ks_merkle_leaf(line, &leaf);
-		ks_merkle_append(&viewing->tree, &leaf);
-		is_key = ks_entry_parse(
-			viewing->store->jcs, line, &entry, NULL) == KS_OK &&
-			entry.op == KS_OP_KEY;
-	}
+	ks_entry_leaf(line, &leaf);
+	ks_merkle_append(&viewing->tree, &leaf);
+	is_key = ks_entry_parse(viewing->store->jcs, line, &entry, NULL) ==
+		KS_OK && entry.op == KS_OP_KEY;
 	return ks_signed_line(&viewing->signed_, is_key ? &entry : NULL,
 		&viewing->tree, err);
 }
@@ -84,19 +78,15 @@ static bool
 is_accepted(struct viewing *viewing, const struct ks_stored_note *newest)
 {
 	struct ks_buf bytes = KS_BUF_INIT;
-	struct ks_note note;
 	struct ks_checkpoint checkpoint;
-	bool found, same = false;
-
-	if (ks_state_accepted(viewing->state, ks_buf_span(
+	bool found;
+	bool same = ks_state_accepted(viewing->state, ks_buf_span(
 		&viewing->store->origin), &bytes, &found, NULL) == KS_OK &&
-		found && ks_note_parse(ks_buf_span(&bytes), &note, NULL) ==
-		KS_OK) {
-		same = ks_checkpoint_parse(note.text, &checkpoint, NULL) ==
-			KS_OK && checkpoint.size == newest->size &&
-			ks_id_equal(&checkpoint.root, &newest->root);
-		ks_note_release(&note);
-	}
+		found && ks_checkpoint_of_note(ks_buf_span(&bytes),
+		&checkpoint, NULL) == KS_OK &&
+		checkpoint.size == newest->size &&
+		ks_id_equal(&checkpoint.root, &newest->root);
+
 	ks_buf_release(&bytes);
 	return same;
 }
