@@ -192,6 +192,7 @@ interop: $(BUILD)/kistore
 
 check-asan: export LSAN_OPTIONS = \
 	suppressions=$(CURDIR)/tests/lib/lsan.supp:print_suppressions=0
+check-asan: export TEST_TIMEOUT = 1500
 check-asan: need-check
 	$(SUB) check BUILD=$(BUILD)/asan SANITIZE=address,undefined
 

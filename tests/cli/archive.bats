@@ -9,17 +9,26 @@ NAME=archive.example/log
 THIRD=sha256:459baf6556e5536285c26b26d11eda4980b44d362142461d8e7e5b4f3900ce23
 
 prepare() {
+	once signed sign_store
+	use_stores
+}
+
+sign_store() {
 	seed_store
-	export XDG_STATE_HOME=$PWD/state
+	SIGNER=$PWD/signer
 	kistore key generate --name "$NAME" -o log.key >vkey 2>/dev/null
-	VKEY=$(cat vkey)
-	kistore -q snapshot create --key log.key --first >/dev/null
-	# Who verifies remembers apart from who signs.
-	export SIGNER=$XDG_STATE_HOME XDG_STATE_HOME=$PWD/reader
+	snapshot --first
+}
+
+# Who verifies remembers apart from who signs.
+use_stores() {
+	use_store demo.git
+	export SIGNER=$PWD/signer XDG_STATE_HOME=$PWD/reader
+	VKEY=$(<vkey)
 }
 
 snapshot() {
-	XDG_STATE_HOME=$SIGNER kistore -q snapshot create --key log.key \
+	XDG_STATE_HOME=$SIGNER kistore -q snapshot create --key log.key "$@" \
 		>/dev/null
 }
 
@@ -75,6 +84,14 @@ only() {
 # A longer history: runs, a retraction, a supersession, takedowns; three more
 # snapshots. Sizes go to s1 s2 s3 s4.
 history() {
+	rm -rf demo.git signer
+	once history make_history
+	read -r s1 s2 s3 s4 <sizes
+}
+
+make_history() {
+	once signed sign_store
+	use_stores
 	kistore -q put "$REPO/fixtures/liger-runs.jsonl" >/dev/null
 	kistore -q retract c3252a98 --reason wrong >/dev/null
 	snapshot
@@ -88,9 +105,7 @@ history() {
 	kistore -q takedown "$PROJECT" --lines --reason law >/dev/null
 	kistore -q takedown "$WORKLOAD" --reason law >/dev/null
 	snapshot
-	# shellcheck disable=SC2046 # numbers
-	set -- $(kistore snapshot list 2>/dev/null | cut -d' ' -f1)
-	s1=$1 s2=$2 s3=$3 s4=$4
+	kistore snapshot list 2>/dev/null | cut -d' ' -f1 | paste -sd' ' >sizes
 }
 
 # ---- The way round -------------------------------------------------------------

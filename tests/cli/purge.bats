@@ -11,7 +11,9 @@ CLONES+='rewritten history and purge'
 # Eight records in as many commits; three entries are about the one in the
 # middle, whose name, title and body nobody may read any more.
 prepare() {
-	make_store s.git init s.git
+	once eight make_store s.git init s.git
+	tick=11
+	victim=$(<victim)
 }
 
 # make_store STORE COMMAND…: what init makes, filled.
@@ -23,8 +25,9 @@ make_store() {
 	for name in alpha beta gamma hushhush delta epsilon zeta eta; do
 		at
 		manifest "$name" | kistore -q -C "$store" put - >receipt
-		[ "$name" != hushhush ] || victim=$(cut -d' ' -f1 receipt)
+		[ "$name" != hushhush ] || cut -d' ' -f1 receipt >victim
 	done
+	victim=$(<victim)
 	at
 	echo '{"name":"hushhush","title":"a whispered title"}' |
 		kistore -C "$store" annotate hushhush --metadata - >/dev/null

@@ -262,7 +262,7 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 
 @test "a writer waits for a lock that is given back" {
 	need_command flock
-	flock demo.git/kistore.lock sleep 1 &
+	flock demo.git/kistore.lock sleep 1 3>&- &
 	sleep 0.2
 	expect 0 kistore put --wait 20 "$SEEDS/project.json"
 }
@@ -270,7 +270,8 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 @test "an interrupted put changes nothing and ends by the signal" {
 	before=$(commit_id)
 	mkfifo input
-	sleep 30 >input &
+	sleep 30 >input 3>&- &
+	writer=$!
 	env --default-signal=INT timeout -s KILL 20 \
 		"$KISTORE" put - <input >out 2>err &
 	pid=$!
@@ -278,6 +279,7 @@ $OPERATION kernelindex.dev/v1alpha1/OperationSpec new"
 	kill -INT "$(pgrep -P "$pid" -f put)"
 	status=0
 	wait "$pid" || status=$?
+	kill "$writer"
 	[ "$status" -eq 130 ]
 	[ ! -s out ]
 	[ "$(commit_id)" = "$before" ]

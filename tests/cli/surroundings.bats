@@ -8,14 +8,18 @@ load ../lib/hostile
 
 # Three records in three commits; $digest is the last one's.
 prepare() {
+	once three make_store
+	digest=$(grep -oE 'sha256:[0-9a-f]{64}' receipt)
+	keep_state s.git
+}
+
+make_store() {
 	"$KISTORE" -q init s.git
 	for name in one two three; do
 		manifest "$name" >"$name.json"
 		"$KISTORE" -q -C s.git put "$name.json" >receipt
 	done
-	digest=$(grep -oE 'sha256:[0-9a-f]{64}' receipt)
 	manifest new >new.json
-	keep_state s.git
 }
 
 body_of() {

@@ -30,6 +30,29 @@ kistore() {
 	"$KISTORE" "$@"
 }
 
+# Debian's, where it is: what stands before it in PATH may be a script that
+# takes half a second to find an interpreter.
+python3() {
+	if [ -x /usr/bin/python3 ]; then
+		/usr/bin/python3 -I "$@"
+	else
+		command python3 "$@"
+	fi
+}
+
+# once NAME COMMAND…: what COMMAND makes in an empty folder. It is made once a
+# file of tests, and copied.
+once() {
+	local made=$BATS_FILE_TMPDIR/$1
+	if [ ! -d "$made" ]; then
+		rm -rf "$made.part"
+		mkdir "$made.part"
+		(cd "$made.part" && "${@:2}") || return
+		mv "$made.part" "$made"
+	fi
+	cp -R "$made/." .
+}
+
 # Skip unless the shared folder has PATH.
 need_shared() {
 	[ -e "$SHARED/$1" ] || skip "no $1 in the shared folder"

@@ -309,12 +309,8 @@ as_signer() {
 	XDG_STATE_HOME=$PWD/signer "$@"
 }
 
-# use_store DIR: what kistore and the functions here work on.
-use_store() {
-	export KISTORE_DIR=$PWD/$1
-}
-
 # stored_note [SIZE]: the newest note of the store, or that of a size.
+# shellcheck disable=SC2120 # tests pass arguments
 stored_note() {
 	git -C "$KISTORE_DIR" show "HEAD:checkpoint${1:+s/$1}"
 }
@@ -325,28 +321,21 @@ snapshot() {
 }
 
 # signed_store: demo.git, the seeds' seven records, signed at size 9 by log.key;
-# beside it thief.key, of the same name, and other.key, of another. It is made
-# once a file of tests, and copied.
+# beside it thief.key, of the same name, and other.key, of another.
 signed_store() {
-	local made=$BATS_FILE_TMPDIR/made
-
-	if [ ! -d "$made/demo.git" ]; then
-		mkdir -p "$made"
-		(
-			cd "$made" || exit
-			seed_store
-			make_key log "$ORIGIN"
-			make_key thief "$ORIGIN"
-			make_key other "$OTHER"
-			snapshot log.key --first
-		)
-	fi
-	cp -R "$made/." .
-	export SOURCE_DATE_EPOCH=1787000000
+	once signed sign_store
 	use_store demo.git
-	VKEY=$(cat log.vkey)
-	THIEF=$(cat thief.vkey)
+	VKEY=$(<log.vkey)
+	THIEF=$(<thief.vkey)
 	export VKEY THIEF
+}
+
+sign_store() {
+	seed_store
+	make_key log "$ORIGIN"
+	make_key thief "$ORIGIN"
+	make_key other "$OTHER"
+	snapshot log.key --first
 }
 
 # pin [VKEY]: verify, accept and pin.
@@ -422,4 +411,93 @@ no_finding() {
 	echo "something was found:"
 	cat "$OUT" "$ERR"
 	return 1
+}
+
+# ---- What the tests of trust do ---------------------------------------------------
+
+# Somebody without the key appends an annotation, a retraction and a takedown.
+unsigned_tail() {
+	append "$(annotate_entry "$PROJECT")" "$(retract_entry "$RUN")" \
+		"$(takedown_entry "$WORKLOAD")"
+}
+
+# trusts STATUS [OPTION…]: verify for a user who trusts the log's key.
+trusts() {
+	expect "$1" kistore verify --key "$VKEY" "${@:2}"
+}
+
+# signed_by KEY SIZE: the last verify accepted that, and found nothing.
+signed_by() {
+	verdict "signed by $(name_of "$1")+$(id_of "$1")"
+	out_has "signed: $2 entries"
+	no_finding
+}
+
+accepted_note() {
+	cat "$(state_file accepted)"
+}
+
+# One more entry, signed by the log's key.
+next_snapshot() {
+	kistore -q retract "$RUN" --reason wrong >/dev/null
+	snapshot log.key
+}
+
+# Without what a snapshot leaves behind in the repository but not in its tree.
+drop_tags() {
+	git -C demo.git tag | xargs -r git -C demo.git tag -d >/dev/null
+}
+
+# The log without the run's line, with other ones after it, signed by the key in
+# FILE: `git reset` and a stolen key.
+fork_log() {
+	{
+		log_lines | sed '8d'
+		annotate_entry "$PROJECT" stolen
+		echo
+		retract_entry "$WORKLOAD" stolen
+		echo
+	} >forked
+	replace "$SEGMENT" forked
+	remove "$(object_path "$RUN")" checkpoints/9
+	drop_tags
+	sign_by_hand "$1"
+}
+
+signer_memory() {
+	find signer -type f ! -name kistore.lock -exec sha256sum {} + | sort
+}
+
+# A signer is told no, and neither signs nor writes nor forgets.
+not_signed() {
+	local before
+	before=$(commit_id)
+	signer_memory >memory
+	git -C demo.git show-ref >refs
+	try as_signer kistore -q snapshot create --key "${@:2}"
+	[ "$status" -eq "$1" ] || { cat "$OUT" "$ERR"; return 1; }
+	silent_out
+	[ "$(commit_id)" = "$before" ]
+	signer_memory | diff memory -
+	git -C demo.git show-ref | diff refs -
+}
+
+# policy_file [LINE…]: the log, a witness W, and what else is given.
+policy_file() {
+	printf 'log %s\nwitness W %s\n' "$VKEY" "$(vkey_of witness.key 04)"
+	printf '%s\n' "$@"
+}
+
+witness() {
+	[ -e "${1-witness}.key" ] || make_key "${1-witness}" "${1-witness}.example/w"
+}
+
+# cosign [TIME [WITNESS]]: into the newest note.
+cosign() {
+	# shellcheck disable=SC2119 # the newest
+	stored_note >"$BATS_TEST_TMPDIR/note"
+	text_of "$BATS_TEST_TMPDIR/note" |
+		cosignature_line "${2-witness}.key" "${1-1787000001}" >line
+	kistore -q snapshot add-cosignature \
+		--key "$(vkey_of "${2-witness}.key" 04)" line >/dev/null
 }

@@ -10,14 +10,24 @@ OPERATION=sha256:e655a95629867bb20ea2d0e6b41bbde013db93f7fca6deb9a49b6ee8b4bc31a
 ROOT=sha256:d178a78a02f6b8f2694c6b269047a80a1065656d2703996d5b462e997d2ac9d4
 export SEEDS RUN PROJECT WORKLOAD OPERATION ROOT
 
+# use_store DIR: what kistore and the functions here work on.
+use_store() {
+	export SOURCE_DATE_EPOCH=1787000000 KISTORE_DIR=$PWD/$1
+}
+
 # An empty store, demo.git, which commands then use.
 empty_store() {
-	export SOURCE_DATE_EPOCH=1787000000 KISTORE_DIR=$PWD/demo.git
+	use_store demo.git
 	kistore init demo.git >/dev/null
 }
 
 # The store of the worked examples: seven records, eight entries.
 seed_store() {
+	once seeds fill_store
+	use_store demo.git
+}
+
+fill_store() {
 	empty_store
 	kistore -q put "$SEEDS"/*.json >/dev/null
 }
