@@ -177,7 +177,7 @@ ks_cli_print_signature(const struct ks_signature_result *result)
 			result->witnesses, time);
 	}
 	if (result->pinned)
-		ks_out_printf("pinned: that key, for its origin\n");
+		ks_out_printf("pinned: trusted for its origin from now on\n");
 	if (result->evidence[0] != '\0') {
 		ks_out_printf("evidence: ");
 		ks_out_field(result->evidence);

@@ -376,13 +376,17 @@ say(struct judging *judging, enum ks_trust_verdict verdict,
 static const struct ks_log_key *
 key_within(const struct ks_trust_subject *subject, uint64_t size)
 {
-	const struct ks_log_key *found = NULL;
-	size_t i;
+	size_t low = 0, high = subject->key_count;
 
-	for (i = 0; i < subject->key_count; i++)
-		if (subject->keys[i].index < size)
-			found = &subject->keys[i];
-	return found;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (subject->keys[middle].index < size)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? NULL : &subject->keys[low - 1];
 }
 
 /* Whether `next`, which may be no announcement, is of this key. */

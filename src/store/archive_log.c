@@ -534,7 +534,7 @@ ks_archive_accept(struct ks_archive *archive, struct ks_error *err)
 
 	if (trust == NULL || archive->incomparable)
 		return KS_OK;
-	return ks_trusted_accept(archive->state, trust->pin,
+	return ks_trusted_accept(archive->state, trust,
 		&archive->verdict, ks_buf_span(&archive->note.bytes),
 		archive->options->watch, &archive->result->signature, err);
 }

@@ -128,10 +128,14 @@ take_key(struct ks_signed *signed_, const struct ks_entry *entry,
 	struct ks_log_key key = { .index = index };
 	struct ks_buf text = KS_BUF_INIT;
 	struct ks_log_key *grown;
+	enum ks_status status;
 
 	if (!ks_span_is(entry->role, "\"log\""))
 		return KS_OK;
 	ks_json_unescape(&text, ks_json_raw(entry->key));
+	status = ks_buf_check(&text, err);
+	if (status != KS_OK)
+		return status;
 	if (ks_vkey_parse(ks_buf_span(&text), &key.vkey, NULL) != KS_OK)
 		memset(&key.vkey, 0, sizeof(key.vkey));
 	ks_buf_release(&text);

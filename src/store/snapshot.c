@@ -336,6 +336,22 @@ digest_next(const struct snapshot *snapshot, char out[KS_ID_TEXT + 1],
 	return status;
 }
 
+/* N9: readers follow a key only to one that it announced. */
+static void
+tell_unannounced(const struct snapshot *snapshot, struct ks_span announced)
+{
+	struct ks_id digest;
+	char text[KS_ID_TEXT + 1];
+
+	if (ks_vkey_digest(snapshot->vkey, &digest, NULL) != KS_OK)
+		return;
+	ks_id_print(&digest, text);
+	if (!ks_span_is(announced, text))
+		ks_watch_note(snapshot->options->write.watch, "the log's key "
+			"so far did not announce this one (--next): who "
+			"trusts that key must be told of this one (N9)");
+}
+
 /* S5: whether a line is needed. */
 static enum ks_status
 need_key_line(struct snapshot *snapshot, const char *next, bool *needed,
@@ -344,15 +360,18 @@ need_key_line(struct snapshot *snapshot, const char *next, bool *needed,
 	struct ks_store *store = snapshot->store;
 	struct key_search search = { .jcs = store->jcs };
 	struct ks_buf own = KS_BUF_INIT;
+	bool same;
 	enum ks_status status = ks_log_each(store->db, &store->tree, 0,
 		search_line, &search, err);
 
 	ks_vkey_print(snapshot->vkey, &own);
 	if (status == KS_OK)
 		status = ks_buf_check(&own, err);
-	*needed = !search.found || !ks_span_equal(ks_buf_span(&own),
-		ks_buf_span(&search.key)) || (next[0] != '\0' &&
+	same = ks_span_equal(ks_buf_span(&own), ks_buf_span(&search.key));
+	*needed = !search.found || !same || (next[0] != '\0' &&
 		!ks_span_is(ks_buf_span(&search.next), next));
+	if (status == KS_OK && search.found && !same)
+		tell_unannounced(snapshot, ks_buf_span(&search.next));
 	ks_buf_release(&own);
 	ks_buf_release(&search.key);
 	ks_buf_release(&search.next);

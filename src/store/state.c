@@ -134,37 +134,30 @@ ks_state_pin_read(struct ks_state *state, struct ks_span origin,
 }
 
 enum ks_status
-ks_state_pin_write(struct ks_state *state, const struct ks_vkey *vkey,
-	struct ks_error *err)
+ks_state_pin_write(struct ks_state *state, struct ks_span origin,
+	struct ks_span policy, struct ks_error *err)
 {
-	struct ks_buf path = KS_BUF_INIT, text = KS_BUF_INIT;
-	struct ks_buf old = KS_BUF_INIT;
+	struct ks_buf path = KS_BUF_INIT, old = KS_BUF_INIT;
+	char shown[300];
 	bool found = false;
 	enum ks_status status = need_directory(state, err);
 
-	ks_buf_text(&text, "log ");
-	ks_vkey_print(vkey, &text);
-	ks_buf_text(&text, "\nquorum none\n");
 	if (status == KS_OK)
-		status = ks_buf_check(&text, err);
+		status = name_file(state, "pins", origin, &path, err);
 	if (status == KS_OK)
-		status = name_file(state, "pins", ks_span_text(vkey->name),
-			&path, err);
-	if (status == KS_OK)
-		status = ks_state_pin_read(state, ks_span_text(vkey->name),
-			&old, &found, err);
+		status = ks_state_pin_read(state, origin, &old, &found, err);
 	if (status == KS_OK && found && !ks_span_equal(ks_buf_span(&old),
-		ks_buf_span(&text)))
+		policy))
 		status = ks_fail(err, KS_EXISTS, "%s is pinned otherwise in "
-			"%s: remove that file to pin another key", vkey->name,
+			"%s: remove that file to pin another key",
+			ks_printable(shown, sizeof(shown), origin),
 			ks_buf_cstr(&path));
 	if (status == KS_OK && !found)
 		status = make_directories(&path, err);
 	if (status == KS_OK && !found)
-		status = ks_file_replace(ks_buf_cstr(&path),
-			ks_buf_span(&text), PRIVATE_FILE, err);
+		status = ks_file_replace(ks_buf_cstr(&path), policy,
+			PRIVATE_FILE, err);
 	ks_buf_release(&old);
-	ks_buf_release(&text);
 	ks_buf_release(&path);
 	return as_io(status, err);
 }

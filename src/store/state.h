@@ -36,9 +36,11 @@ enum ks_status ks_state_pin_read(struct ks_state *state,
 	struct ks_span origin, struct ks_buf *policy, bool *found,
 	struct ks_error *err) KS_CHECKED;
 
-/* Pin this key for its origin. KS_EXISTS when another pin is there. */
+/* Pin what `policy`, a tlog-policy, trusts for this origin. KS_EXISTS when
+ * another pin is there. */
 enum ks_status ks_state_pin_write(struct ks_state *state,
-	const struct ks_vkey *vkey, struct ks_error *err) KS_CHECKED;
+	struct ks_span origin, struct ks_span policy, struct ks_error *err)
+	KS_CHECKED;
 
 /* The note accepted last for this origin, appended; found as above. */
 enum ks_status ks_state_accepted(struct ks_state *state,

@@ -10,6 +10,21 @@
 
 /* ---- store.json -------------------------------------------------------- */
 
+static enum ks_status
+read_origin(struct ks_store *store, struct ks_span value, struct ks_error *err)
+{
+	enum ks_status status;
+
+	ks_json_unescape(&store->origin, ks_json_raw(value));
+	status = ks_buf_check(&store->origin, err);
+	if (status != KS_OK || ks_store_check_origin(
+		ks_buf_cstr(&store->origin), err) == KS_OK)
+		return status;
+	if (err != NULL)
+		err->status = KS_CORRUPT;
+	return KS_CORRUPT;
+}
+
 /* {"format":"kistore/1","origin":"…"}: closed, so that a newer format cannot
  * be taken for this one. */
 static enum ks_status
@@ -36,13 +51,10 @@ read_members(struct ks_store *store, struct ks_span object,
 					(const char *)value.data);
 			has_format = true;
 		} else {
-			ks_json_unescape(&store->origin, ks_json_raw(value));
-			if (ks_store_check_origin(ks_buf_cstr(&store->origin),
-				err) != KS_OK) {
-				if (err != NULL)
-					err->status = KS_CORRUPT;
-				return KS_CORRUPT;
-			}
+			enum ks_status status = read_origin(store, value, err);
+
+			if (status != KS_OK)
+				return status;
 		}
 	}
 	return has_format ? KS_OK : ks_fail(err, KS_CORRUPT,

@@ -163,8 +163,36 @@ ks_trusted_describe(const struct ks_trust *trust,
 		(int64_t)result->time;
 }
 
+/* A pin trusts what was trusted: not a key without the witnesses that the
+ * policy asked for. */
+static enum ks_status
+pin(struct ks_state *state, const struct ks_trust_options *options,
+	const struct ks_vkey *key, struct ks_error *err)
+{
+	struct ks_buf policy = KS_BUF_INIT;
+	enum ks_status status;
+
+	/* The pin itself was what accepted it. */
+	if (options->policy.len == 0 && options->key_count == 0)
+		return KS_OK;
+	if (options->policy.len > 0) {
+		ks_buf_append(&policy, options->policy);
+	} else {
+		ks_buf_text(&policy, "log ");
+		ks_vkey_print(key, &policy);
+		ks_buf_text(&policy, "\nquorum none\n");
+	}
+	status = ks_buf_check(&policy, err);
+	if (status == KS_OK)
+		status = ks_state_pin_write(state, ks_span_text(key->name),
+			ks_buf_span(&policy), err);
+	ks_buf_release(&policy);
+	return status;
+}
+
 enum ks_status
-ks_trusted_accept(struct ks_state *state, bool pin,
+ks_trusted_accept(struct ks_state *state,
+	const struct ks_trust_options *options,
 	const struct ks_trust_result *result, struct ks_span note,
 	const struct ks_watch *watch, struct ks_signature_result *out,
 	struct ks_error *err)
@@ -174,11 +202,11 @@ ks_trusted_accept(struct ks_state *state, bool pin,
 
 	if (result->verdict != KS_TRUST_SIGNED)
 		return KS_OK;
-	if (pin)
-		status = ks_state_pin_write(state, &result->key, err);
+	if (options->pin)
+		status = pin(state, options, &result->key, err);
 	if (status != KS_OK)
 		return status;
-	out->pinned = pin;
+	out->pinned = options->pin;
 	status = ks_state_accept(state, ks_span_text(result->key.name),
 		result->size, note, &why);
 	out->remembered = status == KS_OK;

@@ -28,10 +28,11 @@ void ks_trusted_describe(const struct ks_trust *trust,
 	const struct ks_trust_result *result, uint64_t log_size,
 	struct ks_signature_result *out);
 
-/* Remember what was accepted, and pin the key that signed where `pin` says so.
- * That a memory could not be written is told to `watch`; that a pin could not
- * is a failure. */
-enum ks_status ks_trusted_accept(struct ks_state *state, bool pin,
+/* Remember what was accepted; where options->pin says so, pin the policy that
+ * accepted it, or the key that signed where there is none. That a memory could
+ * not be written is told to `watch`; that a pin could not is a failure. */
+enum ks_status ks_trusted_accept(struct ks_state *state,
+	const struct ks_trust_options *options,
 	const struct ks_trust_result *result, struct ks_span note,
 	const struct ks_watch *watch, struct ks_signature_result *out,
 	struct ks_error *err) KS_CHECKED;

@@ -271,7 +271,7 @@ ks_verify_trust_end(struct ks_verifying *verifying, struct ks_error *err)
 	if (trust == NULL || verdict->verdict != KS_TRUST_SIGNED ||
 		verifying->result->damaged + verifying->result->absent > 0)
 		return KS_OK;
-	return ks_trusted_accept(verifying->state, trust->pin, verdict,
+	return ks_trusted_accept(verifying->state, trust, verdict,
 		ks_buf_span(&verifying->signed_.notes.list[verdict->note].
 			bytes), verifying->options->watch,
 		&verifying->result->signature, err);

@@ -549,7 +549,7 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
 	export_to a.kistore
 	expect 2 kistore snapshot verify --pin a.kistore
 	expect 0 kistore snapshot verify --key "$VKEY" --pin a.kistore
-	grep -qx 'pinned: that key, for its origin' "$OUT"
+	grep -qx 'pinned: trusted for its origin from now on' "$OUT"
 	expect 0 kistore snapshot verify a.kistore
 	expect 0 kistore snapshot import a.kistore new.git
 	kistore key generate --name "$NAME" -o two.key >two 2>/dev/null

@@ -3,6 +3,7 @@
 
 load ../lib/common
 load ../lib/store
+load ../lib/hostile
 
 NAME=archive.example/log
 
@@ -185,9 +186,24 @@ first_snapshot() {
 	expect 0 kistore snapshot create --key log.key --next next
 	grep -q "^nothing new" "$OUT"
 	expect 0 kistore snapshot create --key next.key --first
+	silent_err
 	expect 0 kistore verify --key "$VKEY"
 	expect 0 kistore verify --key "$(cat next)"
-	expect 6 kistore snapshot create --key log.key --next "$VKEY" || true
+}
+
+@test "a key that nobody announced signs, and is told that nobody follows" {
+	first_snapshot
+	kistore key generate --name "$NAME" -o next.key >next 2>/dev/null
+	expect 0 kistore snapshot create --key log.key --next "$(cat next)"
+	kistore key generate --name "$NAME" -o other.key >other 2>/dev/null
+	expect 0 kistore snapshot create --key other.key --first
+	one_line
+	err_has 'did not announce this one (--next)'
+	expect 6 kistore verify --key "$(cat next)"
+	expect 0 kistore verify --key "$(cat other)"
+	# Nor does a key that has handed over come back unseen.
+	expect 0 kistore snapshot create --key log.key
+	err_has 'did not announce this one (--next)'
 }
 
 @test "a work tree has what the snapshot commits" {

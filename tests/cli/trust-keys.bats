@@ -333,6 +333,22 @@ prepare() {
 	jq -e '.signature.cosignedAt != ""' "$OUT"
 }
 
+@test "--pin with a policy pins the policy, witnesses and all" {
+	witness
+	policy_file 'quorum W' >policy
+	cosign
+	expect 0 kistore verify --policy policy --pin
+	out_has 'pinned: trusted for its origin from now on'
+	cmp policy "$(state_file pins)"
+	expect 0 kistore verify --pin
+	out_has 'cosigned by 1'
+	next_snapshot
+	expect 6 kistore verify
+	expect 5 kistore verify --key "$VKEY" --pin
+	err_has 'is pinned otherwise'
+	cmp policy "$(state_file pins)"
+}
+
 # ---- Key change -------------------------------------------------------------
 
 # log.key announces next.key under its own signature; then next.key takes over.

@@ -889,7 +889,7 @@ redact() {
 
 @test "--pin is remembered once, and read by verify" {
 	trusts 0 --pin
-	out_has 'pinned: that key, for its origin'
+	out_has 'pinned: trusted for its origin from now on'
 	trusts 0 --pin
 	expect 0 kistore verify
 	signed_by log.key 9

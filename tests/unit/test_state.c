@@ -150,6 +150,22 @@ exists(const char *path)
 	return lstat(path, &st) == 0;
 }
 
+static enum ks_status
+pin_key(struct ks_state *state, const struct ks_vkey *vkey,
+	struct ks_error *err)
+{
+	struct ks_buf policy = KS_BUF_INIT;
+	enum ks_status status;
+
+	ks_buf_text(&policy, "log ");
+	ks_vkey_print(vkey, &policy);
+	ks_buf_text(&policy, "\nquorum none\n");
+	status = ks_state_pin_write(state, ks_span_text(vkey->name),
+		ks_buf_span(&policy), err);
+	ks_buf_release(&policy);
+	return status;
+}
+
 /* ---- Nowhere to remember ---- */
 
 static void
@@ -174,7 +190,7 @@ without_a_directory_nothing_is_found_and_nothing_written(void **unused)
 		assert_int_equal(accept(state, 1, &err), KS_IO);
 		assert_string_equal(err.message, "there is no place to "
 			"remember this: set XDG_STATE_HOME or HOME");
-		assert_int_equal(ks_state_pin_write(state, &first, &err),
+		assert_int_equal(pin_key(state, &first, &err),
 			KS_IO);
 		assert_int_equal(ks_state_keep_fork(state,
 			ks_span_text(ORIGIN), 1, &root, ks_span_text("x"),
@@ -221,7 +237,7 @@ what_is_written_is_private_whatever_the_umask(void **unused)
 
 		(void)umask(masks[i]);
 		must_accept(state, 9);
-		assert_int_equal(ks_state_pin_write(state, &first, NULL),
+		assert_int_equal(pin_key(state, &first, NULL),
 			KS_OK);
 		assert_int_equal(ks_state_signer_begin(state, &first, 0, NULL,
 			&memory, NULL), KS_OK);
@@ -367,7 +383,7 @@ a_file_that_is_too_long_is_not_read(void **unused)
 
 	(void)unused;
 	must_accept(state, 9);
-	assert_int_equal(ks_state_pin_write(state, &first, NULL), KS_OK);
+	assert_int_equal(pin_key(state, &first, NULL), KS_OK);
 	for (i = 0; i <= KS_POLICY_MAX; i++)
 		ks_buf_byte(&big, 'x');
 	scratch_write(file_of("accepted", ORIGIN), ks_buf_span(&big));
@@ -449,7 +465,7 @@ a_pin_is_a_policy_that_stock_tools_read(void **unused)
 	bool found;
 
 	(void)unused;
-	assert_int_equal(ks_state_pin_write(state, &first, NULL), KS_OK);
+	assert_int_equal(pin_key(state, &first, NULL), KS_OK);
 	assert_int_equal(ks_state_pin_read(state, ks_span_text(ORIGIN), &text,
 		&found, NULL), KS_OK);
 	assert_true(found);
@@ -474,10 +490,10 @@ a_pin_is_written_once_and_another_key_is_refused(void **unused)
 	struct stat before, after;
 
 	(void)unused;
-	assert_int_equal(ks_state_pin_write(state, &first, &err), KS_OK);
+	assert_int_equal(pin_key(state, &first, &err), KS_OK);
 	assert_int_equal(stat(file_of("pins", ORIGIN), &before), 0);
-	assert_int_equal(ks_state_pin_write(state, &first, &err), KS_OK);
-	assert_int_equal(ks_state_pin_write(state, &second, &err), KS_EXISTS);
+	assert_int_equal(pin_key(state, &first, &err), KS_OK);
+	assert_int_equal(pin_key(state, &second, &err), KS_EXISTS);
 	assert_non_null(strstr(err.message, ORIGIN " is pinned otherwise in "
 		"state/pins/"));
 	assert_non_null(strstr(err.message,
@@ -485,9 +501,9 @@ a_pin_is_written_once_and_another_key_is_refused(void **unused)
 	assert_int_equal(stat(file_of("pins", ORIGIN), &after), 0);
 	assert_true(before.st_ino == after.st_ino);
 	/* Another origin has a pin of its own. */
-	assert_int_equal(ks_state_pin_write(state, &elsewhere, &err), KS_OK);
+	assert_int_equal(pin_key(state, &elsewhere, &err), KS_OK);
 	assert_int_equal(unlink(file_of("pins", ORIGIN)), 0);
-	assert_int_equal(ks_state_pin_write(state, &second, &err), KS_OK);
+	assert_int_equal(pin_key(state, &second, &err), KS_OK);
 	ks_state_free(state);
 }
 
@@ -501,11 +517,11 @@ a_pin_that_somebody_edited_is_left_as_it_is(void **unused)
 	size_t i;
 
 	(void)unused;
-	assert_int_equal(ks_state_pin_write(state, &first, NULL), KS_OK);
+	assert_int_equal(pin_key(state, &first, NULL), KS_OK);
 	for (i = 0; i < COUNT(edited); i++) {
 		scratch_write(file_of("pins", ORIGIN),
 			ks_span_text(edited[i]));
-		assert_int_equal(ks_state_pin_write(state, &first, NULL),
+		assert_int_equal(pin_key(state, &first, NULL),
 			KS_EXISTS);
 		ks_buf_clear(&text);
 		assert_int_equal(ks_state_pin_read(state,
@@ -762,7 +778,7 @@ what_cannot_be_written_is_an_error_of_the_system(void **unused)
 		if (accept(state, 9, &err) != KS_IO)
 			fail_msg("%s: accepting: %s", table[i].name,
 				ks_status_name(err.status));
-		if (ks_state_pin_write(state, &first, &err) != KS_IO)
+		if (pin_key(state, &first, &err) != KS_IO)
 			fail_msg("%s: pinning: %s", table[i].name,
 				ks_status_name(err.status));
 		if (ks_state_keep_fork(state, ks_span_text(ORIGIN), 1, &root,
@@ -797,7 +813,7 @@ a_directory_in_place_of_a_file_is_an_error_of_the_system(void **unused)
 		&found, &err), KS_IO);
 	assert_false(found);
 	assert_int_equal(accept(state, 9, &err), KS_IO);
-	assert_int_equal(ks_state_pin_write(state, &first, &err), KS_IO);
+	assert_int_equal(pin_key(state, &first, &err), KS_IO);
 	assert_int_equal(scratch_sh("[ -z \"$(find state -name "
 		"'.kistore-*')\" ]"), 0);
 	ks_buf_release(&text);
