@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# kill -9 at random moments of an export of the catalogue's snapshot, of an
-# import of it, and of an incremental import (ROUNDS=100 of each). After each,
+# kill -9 at random moments of a snapshot of the catalogue, of an export of it,
+# of an import, and of an incremental import (ROUNDS=100 of each). After each,
 # the file, and the store, is the old one or the new one, whole.
 
 # shellcheck source=tests/stress/lib.bash
@@ -44,6 +44,33 @@ snapshot --first
 first=$(entries_of store 2>/dev/null)
 "$KISTORE" -C store snapshot export -o old.kistore >out 2>err || die "export"
 "$KISTORE" -C store put "$CATALOGUE" >out 2>err || die "put"
+
+create=("$KISTORE" -q -C copy snapshot create --key log.key)
+cp -a "$XDG_STATE_HOME" memory
+cp -a store copy
+timed "snapshot create" "${create[@]}"
+created=$duration
+unsigned=$(head_of store)
+done_count=0
+for ((round = 1; round <= ROUNDS; round++)); do
+	rm -rf copy "$XDG_STATE_HOME"
+	cp -a memory "$XDG_STATE_HOME"
+	cp -a store copy
+	killed "${create[@]}"
+	old_or_new copy "$unsigned" "$(entries_of store)" \
+		"snapshot create, $where" 2>/dev/null
+	clean copy "snapshot create, $where"
+	[ "$state" = old ] || done_count=$((done_count + 1))
+	# The signer goes on, whatever it remembers of the one that died.
+	"${create[@]}" >out 2>err || die "snapshot create, $where: again"
+	"$KISTORE" -C copy verify --key vkey >out 2>err ||
+		die "snapshot create, $where, again: verify"
+	no_leftovers copy "snapshot create, $where"
+done
+say "snapshot create: $ROUNDS kills, $done_count times the new snapshot"
+rm -rf "$XDG_STATE_HOME"
+cp -a memory "$XDG_STATE_HOME"
+
 snapshot
 import=("$KISTORE" snapshot import --key vkey)
 
@@ -101,4 +128,5 @@ for ((round = 1; round <= ROUNDS; round++)); do
 	no_leftovers copy "incremental import, $where"
 done
 say "ok, $ROUNDS kills of each; incremental import: $done_count times the new" \
-	"store; whole: export $exported s, import $imported s"
+	"store; whole: create $created s, export $exported s, import" \
+	"$imported s"
