@@ -195,6 +195,25 @@ ks_json_find(struct ks_span object, const char *name, struct ks_span *value)
 	return false;
 }
 
+struct ks_span
+ks_json_get(struct ks_span object, const char *name)
+{
+	struct ks_span value;
+
+	(void)ks_json_find(object, name, &value);
+	return value;
+}
+
+struct ks_span
+ks_json_get_raw(struct ks_span object, const char *name)
+{
+	struct ks_span value = ks_json_get(object, name);
+
+	if (ks_json_type(value) != KS_JSON_STRING)
+		return ks_span(NULL, 0);
+	return ks_json_raw(value);
+}
+
 size_t
 ks_json_count(struct ks_span value)
 {
@@ -487,12 +506,6 @@ ks_json_merge(struct ks_buf *out, struct ks_span base, struct ks_span over)
 
 /* The order of a PostgreSQL jsonb column. */
 
-struct jsonb_member {
-	struct ks_span name;
-	struct ks_span value;
-	size_t bytes;	/* of the unescaped name */
-};
-
 static size_t
 unescaped_length(struct ks_span raw)
 {
@@ -506,13 +519,13 @@ unescaped_length(struct ks_span raw)
 static int
 compare_jsonb(const void *left, const void *right)
 {
-	const struct jsonb_member *a = left;
-	const struct jsonb_member *b = right;
+	const struct ks_json_member *a = left;
+	const struct ks_json_member *b = right;
 	struct ks_span a_name = a->name;
 	struct ks_span b_name = b->name;
 
-	if (a->bytes != b->bytes)
-		return a->bytes < b->bytes ? -1 : 1;
+	if (a->name_bytes != b->name_bytes)
+		return a->name_bytes < b->name_bytes ? -1 : 1;
 	while (a_name.len > 0 && b_name.len > 0) {
 		int order = take_byte(&a_name) - take_byte(&b_name);
 
@@ -522,23 +535,30 @@ compare_jsonb(const void *left, const void *right)
 	return 0;
 }
 
-/* The `count` members of `object` in jsonb order, for the caller to free. */
-static struct jsonb_member *
-list_jsonb(struct ks_span object, size_t count)
+bool
+ks_json_list_jsonb(struct ks_span object, struct ks_json_member **members,
+	size_t *count)
 {
-	struct jsonb_member *members = calloc(count, sizeof(*members));
 	struct ks_json_iter it = ks_json_iter(object);
+	struct ks_json_member *list;
 	size_t i;
 
-	if (members == NULL)
-		return NULL;
-	for (i = 0; i < count; i++) {
-		(void)ks_json_next_member(&it, &members[i].name,
-			&members[i].value);
-		members[i].bytes = unescaped_length(members[i].name);
+	*members = NULL;
+	*count = 0;
+	if (ks_json_type(object) == KS_JSON_OBJECT)
+		*count = ks_json_count(object);
+	if (*count == 0)
+		return true;
+	list = calloc(*count, sizeof(*list));
+	if (list == NULL)
+		return false;
+	for (i = 0; i < *count; i++) {
+		(void)ks_json_next_member(&it, &list[i].name, &list[i].value);
+		list[i].name_bytes = unescaped_length(list[i].name);
 	}
-	qsort(members, count, sizeof(*members), compare_jsonb);
-	return members;
+	qsort(list, *count, sizeof(*list), compare_jsonb);
+	*members = list;
+	return true;
 }
 
 static void
@@ -553,13 +573,12 @@ static void print_value(struct ks_buf *out, struct ks_span value,
 	size_t level);
 
 static void
-print_object(struct ks_buf *out, struct ks_span object, size_t count,
-	size_t level)
+print_object(struct ks_buf *out, struct ks_span object, size_t level)
 {
-	struct jsonb_member *members = list_jsonb(object, count);
-	size_t i;
+	struct ks_json_member *members;
+	size_t count, i;
 
-	if (members == NULL) {
+	if (!ks_json_list_jsonb(object, &members, &count)) {
 		out->failed = true;
 		return;
 	}
@@ -600,12 +619,10 @@ print_array(struct ks_buf *out, struct ks_span array, size_t level)
 static void
 print_value(struct ks_buf *out, struct ks_span value, size_t level)
 {
-	size_t count = ks_json_count(value);
-
-	if (count == 0 || level >= INDENT_MAX)
+	if (ks_json_count(value) == 0 || level >= INDENT_MAX)
 		ks_buf_append(out, value);
 	else if (ks_json_type(value) == KS_JSON_OBJECT)
-		print_object(out, value, count, level);
+		print_object(out, value, level);
 	else
 		print_array(out, value, level);
 }

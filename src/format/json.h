@@ -56,6 +56,12 @@ bool ks_json_next_element(struct ks_json_iter *it, struct ks_span *value);
 bool ks_json_find(struct ks_span object, const char *name,
 	struct ks_span *value);
 
+/* The same as a value to look at next: an empty span, which has no members and
+ * is no string, when there is no such member. And the characters of a member
+ * that is a string, still escaped; empty when it is none. */
+struct ks_span ks_json_get(struct ks_span object, const char *name);
+struct ks_span ks_json_get_raw(struct ks_span object, const char *name);
+
 /* How many members or elements a value has (0 for scalars). */
 size_t ks_json_count(struct ks_span value);
 
@@ -105,9 +111,22 @@ bool ks_json_integer(struct ks_span number, int64_t *out);
 void ks_json_merge(struct ks_buf *out, struct ks_span base,
 	struct ks_span over);
 
-/* Append `value` with members reordered as a PostgreSQL jsonb column keeps
- * them (shorter names first, then by bytes of the unescaped UTF-8), indented
- * by two spaces a level as JSON.stringify(value, null, 2) writes it. */
+/* A member of an object, in a list of them. */
+struct ks_json_member {
+	struct ks_span name;
+	struct ks_span value;
+	size_t name_bytes;	/* of the unescaped name */
+};
+
+/* List the members of `object` as a PostgreSQL jsonb column orders them:
+ * shorter names first, then by bytes, both of the unescaped UTF-8. That is the
+ * order of every map that KernelIndex shows. *members is for the caller to
+ * free(). False when there is no memory for it. */
+bool ks_json_list_jsonb(struct ks_span object,
+	struct ks_json_member **members, size_t *count);
+
+/* Append `value` with members in that order at every level, indented by two
+ * spaces a level as JSON.stringify(value, null, 2) writes it. */
 void ks_json_print_jsonb(struct ks_buf *out, struct ks_span value);
 
 #endif

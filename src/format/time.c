@@ -1,5 +1,7 @@
 #include "format/time.h"
 
+#include "format/kind.h"
+
 /* `count` decimal digits, or -1. */
 static int
 read_digits(const uint8_t *at, size_t count)
@@ -107,4 +109,46 @@ ks_time_print(int64_t seconds, char out[KS_TIME_TEXT + 1])
 	print_digits(rest / 60 % 60, 2, out + 14);
 	print_digits(rest % 60, 2, out + 17);
 	return true;
+}
+
+/* The parts of an Instant: all are empty where it is none. */
+struct instant {
+	struct ks_span minute;		/* "YYYY-MM-DDTHH:MM" */
+	struct ks_span second;		/* "SS" */
+	struct ks_span fraction;	/* without zeros at its end */
+};
+
+#define MINUTE_CHARS 16
+#define SECOND_CHARS 19
+
+static struct instant
+split_instant(struct ks_span raw)
+{
+	struct instant t = { .minute = ks_span(NULL, 0) };
+
+	if (!ks_shape_instant(raw))
+		return t;
+	raw.len--;	/* the Z */
+	t.minute = ks_span(raw.data, MINUTE_CHARS);
+	t.second = raw.len < SECOND_CHARS ? ks_span_text("00") :
+		ks_span(raw.data + MINUTE_CHARS + 1, 2);
+	if (raw.len > SECOND_CHARS + 1)
+		t.fraction = ks_span(raw.data + SECOND_CHARS + 1,
+			raw.len - SECOND_CHARS - 1);
+	while (t.fraction.len > 0 &&
+		t.fraction.data[t.fraction.len - 1] == '0')
+		t.fraction.len--;
+	return t;
+}
+
+int
+ks_time_compare_instants(struct ks_span a, struct ks_span b)
+{
+	struct instant x = split_instant(a);
+	struct instant y = split_instant(b);
+	int order = ks_span_compare(x.minute, y.minute);
+
+	if (order == 0)
+		order = ks_span_compare(x.second, y.second);
+	return order != 0 ? order : ks_span_compare(x.fraction, y.fraction);
 }

@@ -449,6 +449,52 @@ text_nested_without_end_does_not_exhaust_the_stack(void **state)
 	ks_buf_release(&out);
 }
 
+static void
+members_are_listed_in_jsonb_order(void **state)
+{
+	static const char *const names[] = { "a", "z", "\\u0001b", "ab",
+		"\xc2\xb7", "zzz", "longer" };
+	struct ks_json_member *members;
+	size_t count, i;
+
+	(void)state;
+	assert_true(ks_json_list_jsonb(ks_span_text("{\"\\u0001b\":2,\"a\":0,"
+		"\"ab\":3,\"longer\":6,\"z\":1,\"zzz\":5,\"\xc2\xb7\":4}"),
+		&members, &count));
+	assert_int_equal(count, COUNT(names));
+	for (i = 0; i < count; i++) {
+		assert_true(ks_span_is(members[i].name, names[i]));
+		assert_true(ks_json_double(members[i].value) == (double)i);
+	}
+	free(members);
+	assert_true(ks_json_list_jsonb(ks_span_text("{}"), &members, &count));
+	assert_null(members);
+	assert_int_equal(count, 0);
+	assert_true(ks_json_list_jsonb(ks_span_text("[1,2]"), &members,
+		&count));
+	assert_null(members);
+	assert_int_equal(count, 0);
+}
+
+static void
+a_member_that_is_not_there_is_an_empty_span(void **state)
+{
+	struct ks_span object = ks_span_text("{\"a\":{\"b\":\"x\"},\"c\":\"\","
+		"\"d\":5}");
+
+	(void)state;
+	assert_true(ks_span_is(ks_json_get(object, "d"), "5"));
+	assert_true(ks_span_is(ks_json_get_raw(ks_json_get(object, "a"), "b"),
+		"x"));
+	assert_int_equal(ks_json_get(object, "b").len, 0);
+	assert_int_equal(ks_json_get(ks_json_get(object, "b"), "b").len, 0);
+	assert_int_equal(ks_json_get_raw(object, "d").len, 0);
+	assert_int_equal(ks_json_get_raw(object, "b").len, 0);
+	/* An empty string has characters, though none. */
+	assert_null(ks_json_get_raw(object, "b").data);
+	assert_non_null(ks_json_get_raw(object, "c").data);
+}
+
 /* The manifest text that two run pages of KernelIndex show. */
 
 static bool
@@ -614,6 +660,8 @@ main(void)
 			jsonb_order_is_by_length_then_bytes_at_every_level),
 		cmocka_unit_test(
 			text_nested_without_end_does_not_exhaust_the_stack),
+		cmocka_unit_test(members_are_listed_in_jsonb_order),
+		cmocka_unit_test(a_member_that_is_not_there_is_an_empty_span),
 		cmocka_unit_test(
 			the_text_of_a_run_page_is_reproduced_to_the_byte),
 		cmocka_unit_test(malformed_text_is_never_read_beyond_its_span),
