@@ -92,3 +92,14 @@ ks_utf8_check(struct ks_span text)
 	}
 	return text.len;
 }
+
+bool
+ks_utf8_is_space(uint32_t code_point)
+{
+	uint32_t c = code_point;
+
+	return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 ||
+		c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+		c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+		c == 0x3000;
+}

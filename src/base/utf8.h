@@ -18,4 +18,7 @@ size_t ks_utf8_encode(uint32_t code_point, uint8_t *out);
 /* The offset of the first ill-formed byte, or text.len when all is well. */
 size_t ks_utf8_check(struct ks_span text);
 
+/* Whether the character has Unicode's property White_Space. */
+bool ks_utf8_is_space(uint32_t code_point);
+
 #endif

@@ -280,7 +280,7 @@ check_statement(struct check *check, const struct ks_type *type,
 
 	if (!ks_is_string(value))
 		refuse(check, type, place, value);
-	else if (ks_statement_read(ks_json_raw(value), &subject, &err) !=
+	else if (ks_kind_statement(ks_json_raw(value), &subject, &err) !=
 		KS_OK)
 		say(check, KS_FINDING_ERROR, place, "%s", err.message);
 }

@@ -157,7 +157,7 @@ read_digest(const struct ks_type *type, struct ks_span value,
 		return false;
 	if (type->shape != KS_SHAPE_STATEMENT)
 		return ks_id_parse(target, ks_json_raw(value));
-	status = ks_statement_read(ks_json_raw(value), target, NULL);
+	status = ks_kind_statement(ks_json_raw(value), target, NULL);
 	*no_memory = status == KS_NOMEM;
 	return status == KS_OK;
 }

@@ -1,6 +1,7 @@
 /* kistore's own kinds: what KernelIndex keeps in rows of a database
  * (store-layout.md, section "kinds"). */
 #include "format/kind_table.h"
+#include "format/statement.h"
 
 static const struct ks_field source_fields[] = {
 	REQUIRED("kind", TOKEN),
@@ -43,7 +44,7 @@ static const struct ks_field signature_fields[] = {
 
 static const struct ks_field envelope_fields[] = {
 	REQUIRED("payload", STATEMENT),
-	REQUIRED("payloadType", ONE_OF("application/vnd.in-toto+json")),
+	REQUIRED("payloadType", ONE_OF(KS_STATEMENT_PAYLOAD_TYPE)),
 	REQUIRED("signatures", LIST_FROM_1(OBJECT(signature_fields))),
 };
 

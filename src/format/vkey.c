@@ -10,17 +10,6 @@
 #define ID_BYTES 4
 #define TYPED_KEY (1 + KS_ED25519_KEY)	/* a type and a public key */
 
-/* Unicode's White_Space characters, which a name in a signed note must not
- * have (C2SP signed-note). */
-static bool
-is_space(uint32_t c)
-{
-	return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 ||
-		c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
-		c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-		c == 0x3000;
-}
-
 /* A log signs raw text, so an origin must not begin as the messages that are
  * signed for other purposes do (T6). */
 enum ks_status
@@ -40,7 +29,8 @@ ks_key_name_check(struct ks_span name, struct ks_error *err)
 		size_t n = ks_utf8_decode(
 			ks_span(name.data + i, name.len - i), &c);
 
-		if (n == 0 || c < 0x20 || c == 0x7f || c == '+' || is_space(c))
+		if (n == 0 || c < 0x20 || c == 0x7f || c == '+' ||
+			ks_utf8_is_space(c))
 			return ks_fail(err, KS_INVALID, "an origin is UTF-8 "
 				"without control characters, blanks or '+', "
 				"like a URL without its scheme (T6)");
@@ -59,7 +49,7 @@ ks_key_name_is_legal(struct ks_span name)
 		size_t n = ks_utf8_decode(
 			ks_span(name.data + i, name.len - i), &c);
 
-		if (n > 0 && (c == '+' || is_space(c)))
+		if (n > 0 && (c == '+' || ks_utf8_is_space(c)))
 			return false;
 		i += n == 0 ? 1 : n;
 	}

@@ -142,6 +142,29 @@ no_bytes_are_well_formed_and_no_character(void **state)
 	assert_int_equal(ks_utf8_decode(ks_span(NULL, 0), &c), 0);
 }
 
+/* The 25 characters with the property White_Space in Unicode's PropList. */
+static void
+blanks_are_those_of_unicode(void **state)
+{
+	static const uint32_t blanks[] = {
+		0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x85, 0xa0, 0x1680,
+		0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006,
+		0x2007, 0x2008, 0x2009, 0x200a, 0x2028, 0x2029, 0x202f,
+		0x205f, 0x3000,
+	};
+	size_t found = 0;
+	uint32_t c;
+
+	(void)state;
+	for (c = 0; c <= 0x10ffff; c++) {
+		if (!ks_utf8_is_space(c))
+			continue;
+		assert_true(found < sizeof(blanks) / sizeof(blanks[0]));
+		assert_int_equal(c, blanks[found++]);
+	}
+	assert_int_equal(found, sizeof(blanks) / sizeof(blanks[0]));
+}
+
 int
 main(void)
 {
@@ -151,6 +174,7 @@ main(void)
 		cmocka_unit_test(every_scalar_value_comes_back),
 		cmocka_unit_test(ill_formed_bytes_are_refused_and_found),
 		cmocka_unit_test(no_bytes_are_well_formed_and_no_character),
+		cmocka_unit_test(blanks_are_those_of_unicode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
