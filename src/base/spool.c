@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 #define CHUNK ((size_t)1 << 20)
 #define IN_FILE ((uint64_t)1 << 63)
 
@@ -60,18 +62,13 @@ static bool
 add_chunk(struct ks_spool *spool, size_t len)
 {
 	size_t cap = len > CHUNK ? len : CHUNK;
-	struct chunk *grown, *last;
+	struct chunk *last, *grown = ks_grow(spool->chunks, spool->count,
+		&spool->room, sizeof(*grown), NULL);
 	uint8_t *data;
 
-	if (spool->chunks == NULL || spool->count == spool->room) {
-		size_t room = spool->room == 0 ? 64 : spool->room * 2;
-
-		grown = realloc(spool->chunks, room * sizeof(*grown));
-		if (grown == NULL)
-			return false;
-		spool->chunks = grown;
-		spool->room = room;
-	}
+	if (grown == NULL)
+		return false;
+	spool->chunks = grown;
 	data = malloc(cap);
 	if (data == NULL)
 		return false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/base64.h"
+#include "base/grow.h"
 #include "format/digest.h"
 
 /* Sizes of other implementations are signed; RFC 9162 has no limit. */
@@ -375,20 +376,15 @@ hash_at(struct ks_subtrees *subtrees, uint64_t place)
 static bool
 make_room(struct ks_subtrees *subtrees, uint64_t place)
 {
-	struct ks_id *chunk;
+	struct ks_id *chunk, **grown;
 
 	if (place / CHUNK < subtrees->count)
 		return true;
-	if (subtrees->count == subtrees->room) {
-		size_t room = subtrees->room == 0 ? 16 : 2 * subtrees->room;
-		struct ks_id **grown = realloc(subtrees->chunks,
-			room * sizeof(struct ks_id *));
-
-		if (grown == NULL)
-			return false;
-		subtrees->chunks = grown;
-		subtrees->room = room;
-	}
+	grown = ks_grow(subtrees->chunks, subtrees->count, &subtrees->room,
+		sizeof(struct ks_id *), NULL);
+	if (grown == NULL)
+		return false;
+	subtrees->chunks = grown;
 	chunk = malloc(CHUNK * sizeof(*chunk));
 	if (chunk == NULL)
 		return false;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/digest.h"
 
 /* A checkpoint that somebody kept: what a log was once. */
@@ -86,31 +87,31 @@ ring_has(const struct ring *ring, const struct ks_vkey *vkey)
 static enum ks_status
 ring_grow(struct ring *ring, struct ks_error *err)
 {
-	size_t room = ring->room == 0 ? 16 : 2 * ring->room;
-	struct ks_vkey *keys = realloc(ring->keys, room * sizeof(*keys));
+	size_t room = ring->room;
+	struct ks_vkey *keys = ks_grow(ring->keys, ring->count, &room,
+		sizeof(*keys), err);
 	struct ks_note_key *open;
 
 	if (keys == NULL)
-		return ks_fail_nomem(err);
+		return KS_NOMEM;
 	ring->keys = keys;
-	open = realloc(ring->open, room * sizeof(*open));
+	open = ks_grow(ring->open, ring->count, &ring->room, sizeof(*open),
+		err);
 	if (open == NULL)
-		return ks_fail_nomem(err);
+		return KS_NOMEM;
 	ring->open = open;
-	ring->room = room;
 	return KS_OK;
 }
 
 static enum ks_status
 ring_add(struct ring *ring, const struct ks_vkey *vkey, struct ks_error *err)
 {
-	enum ks_status status = KS_OK;
+	enum ks_status status;
 	size_t i;
 
 	if (ring_has(ring, vkey))
 		return KS_OK;
-	if (ring->count == ring->room)
-		status = ring_grow(ring, err);
+	status = ring_grow(ring, err);
 	if (status != KS_OK)
 		return status;
 	ring->keys[ring->count++] = *vkey;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 #include "format/json.h"
 #include "store/archive.h"
 #include "store/arrivals.h"
@@ -514,6 +515,20 @@ add_dictionary(void *arg, struct ks_span bytes, struct ks_error *err)
 	return ks_objects_add_dictionary(&import->writing, bytes, path, err);
 }
 
+static enum ks_status
+add_source(struct import *import, const struct source *source,
+	struct ks_error *err)
+{
+	struct source *grown = ks_grow(import->sources, import->source_count,
+		&import->source_room, sizeof(*grown), err);
+
+	if (grown == NULL)
+		return KS_NOMEM;
+	import->sources = grown;
+	grown[import->source_count++] = *source;
+	return KS_OK;
+}
+
 /* Sources are read again for the README, when their objects cannot be yet. */
 static enum ks_status
 keep_source(struct import *import, const struct ks_id *id,
@@ -525,21 +540,9 @@ keep_source(struct import *import, const struct ks_id *id,
 	if (import->spool == NULL)
 		status = ks_spool_new(&import->spool, ks_buf_cstr(
 			&import->archive.temporary), KS_SPOOL_MEMORY, err);
-	if (status == KS_OK && import->source_count == import->source_room) {
-		size_t room = 2 * import->source_room + 16;
-		struct source *grown = realloc(import->sources,
-			room * sizeof(*grown));
-
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		import->sources = grown;
-		import->source_room = room;
-	}
 	if (status == KS_OK)
 		status = ks_spool_add(import->spool, body, &source.place, err);
-	if (status == KS_OK)
-		import->sources[import->source_count++] = source;
-	return status;
+	return status == KS_OK ? add_source(import, &source, err) : status;
 }
 
 static enum ks_status

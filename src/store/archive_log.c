@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/base64.h"
+#include "base/grow.h"
 #include "format/proof.h"
 #include "store/archive.h"
 
@@ -17,19 +18,14 @@ add_note(struct ks_signed *signed_, const struct ks_stored_note *note,
 	struct ks_checkpoints *notes = &signed_->notes;
 	struct ks_stored_note copy = { .size = note->size,
 		.root = note->root };
+	struct ks_stored_note *grown = ks_grow(notes->list, notes->count,
+		&notes->room, sizeof(*grown), err);
 
-	if (notes->count == notes->room) {
-		size_t room = 2 * notes->room + 4;
-		struct ks_stored_note *grown = realloc(notes->list,
-			room * sizeof(*grown));
-
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		notes->list = grown;
-		notes->room = room;
-	}
+	if (grown == NULL)
+		return KS_NOMEM;
+	notes->list = grown;
 	ks_buf_append(&copy.bytes, ks_buf_span(&note->bytes));
-	notes->list[notes->count++] = copy;
+	grown[notes->count++] = copy;
 	return ks_buf_check(&copy.bytes, err);
 }
 
@@ -161,20 +157,16 @@ keep_claim(struct replaying *replaying, bool claimed,
 	struct ks_error *err)
 {
 	struct ks_replay *replay = replaying->archive->replay;
+	struct claim *grown;
 
 	if (!claimed || ks_replay_find(replay, target) != KS_NO_OBJECT)
 		return KS_OK;
-	if (replaying->claim_count == replaying->claim_room) {
-		size_t room = 2 * replaying->claim_room + 16;
-		struct claim *grown = realloc(replaying->claims,
-			room * sizeof(*grown));
-
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		replaying->claims = grown;
-		replaying->claim_room = room;
-	}
-	replaying->claims[replaying->claim_count++] = (struct claim){
+	grown = ks_grow(replaying->claims, replaying->claim_count,
+		&replaying->claim_room, sizeof(*grown), err);
+	if (grown == NULL)
+		return KS_NOMEM;
+	replaying->claims = grown;
+	grown[replaying->claim_count++] = (struct claim){
 		ks_replay_tree(replay)->size - 1, *target, member, kind };
 	return KS_OK;
 }

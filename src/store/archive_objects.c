@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/pool.h"
 #include "store/archive.h"
 #include "store/objects.h"
@@ -209,18 +210,14 @@ static enum ks_status
 hold(struct ks_archive_objects *objects, const struct ks_id *id,
 	uint32_t object, struct ks_span body, struct ks_error *err)
 {
-	if (objects->held_count == objects->held_room) {
-		size_t room = 2 * objects->held_room + 256;
-		struct subject *grown = realloc(objects->held,
-			room * sizeof(*grown));
+	struct subject *grown = ks_grow(objects->held, objects->held_count,
+		&objects->held_room, sizeof(*grown), err);
 
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		objects->held = grown;
-		objects->held_room = room;
-	}
+	if (grown == NULL)
+		return KS_NOMEM;
+	objects->held = grown;
 	ks_buf_append(&objects->held_bodies, body);
-	objects->held[objects->held_count++] = (struct subject){
+	grown[objects->held_count++] = (struct subject){
 		.digest = *id, .object = object,
 		.end = objects->held_bodies.len
 	};

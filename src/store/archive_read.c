@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "format/digest.h"
 #include "format/json.h"
 #include "format/proof.h"
@@ -170,22 +171,18 @@ add_brought(struct ks_archive *archive, const struct ks_id *id,
 	struct ks_error *err)
 {
 	size_t used = archive->by_brought.used;
+	struct ks_id *grown;
 
 	if (ks_idmap_find(&archive->by_brought, archive->brought, id) !=
 		KS_IDMAP_NONE)
 		return KS_OK;
-	if (used == archive->brought_room) {
-		size_t room = 2 * used + 64;
-		struct ks_id *grown = realloc(archive->brought,
-			room * sizeof(*grown));
-
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		archive->brought = grown;
-		archive->brought_room = room;
-	}
-	archive->brought[used] = *id;
-	return ks_idmap_add(&archive->by_brought, archive->brought) ? KS_OK :
+	grown = ks_grow(archive->brought, used, &archive->brought_room,
+		sizeof(*grown), err);
+	if (grown == NULL)
+		return KS_NOMEM;
+	archive->brought = grown;
+	grown[used] = *id;
+	return ks_idmap_add(&archive->by_brought, grown) ? KS_OK :
 		ks_fail_nomem(err);
 }
 

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/json.h"
 #include "store/archive.h"
 
@@ -18,16 +19,12 @@ static enum ks_status
 add_number(uint64_t **list, size_t *count, size_t *room, uint64_t number,
 	struct ks_error *err)
 {
-	if (*count == *room) {
-		size_t more = 2 * *room + 16;
-		uint64_t *grown = realloc(*list, more * sizeof(*grown));
+	uint64_t *grown = ks_grow(*list, *count, room, sizeof(*grown), err);
 
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		*list = grown;
-		*room = more;
-	}
-	(*list)[(*count)++] = number;
+	if (grown == NULL)
+		return KS_NOMEM;
+	*list = grown;
+	grown[(*count)++] = number;
 	return KS_OK;
 }
 
@@ -40,6 +37,7 @@ add_takedown(struct ks_takedowns *takedowns, uint64_t index,
 		.first = takedowns->line_count
 	};
 	struct ks_json_iter it = ks_json_iter(entry->lines);
+	struct ks_takedown *grown;
 	struct ks_span item;
 	int64_t line;
 	enum ks_status status = KS_OK;
@@ -50,19 +48,15 @@ add_takedown(struct ks_takedowns *takedowns, uint64_t index,
 				&takedowns->line_count, &takedowns->line_room,
 				(uint64_t)line, err);
 	takedown.count = takedowns->line_count - takedown.first;
-	if (status == KS_OK && takedowns->count == takedowns->room) {
-		size_t more = 2 * takedowns->room + 16;
-		struct ks_takedown *grown = realloc(takedowns->list,
-			more * sizeof(*grown));
-
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		takedowns->list = grown;
-		takedowns->room = more;
-	}
-	if (status == KS_OK)
-		takedowns->list[takedowns->count++] = takedown;
-	return status;
+	if (status != KS_OK)
+		return status;
+	grown = ks_grow(takedowns->list, takedowns->count, &takedowns->room,
+		sizeof(*grown), err);
+	if (grown == NULL)
+		return KS_NOMEM;
+	takedowns->list = grown;
+	grown[takedowns->count++] = takedown;
+	return KS_OK;
 }
 
 bool

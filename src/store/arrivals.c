@@ -2,13 +2,18 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/kind.h"
 #include "format/record.h"
 
 /* Earlier objects that left something open. */
+struct waiting_object {
+	struct ks_id id;
+	uint64_t line;		/* its publish line */
+};
+
 struct waiting {
-	struct ks_id *ids;
-	uint64_t *lines;	/* their publish lines */
+	struct waiting_object *list;
 	size_t count, room;
 	bool failed;
 };
@@ -17,24 +22,17 @@ static bool
 add_waiting(void *arg, const struct ks_index_row *row)
 {
 	struct waiting *waiting = arg;
+	struct waiting_object *grown = ks_grow(waiting->list, waiting->count,
+		&waiting->room, sizeof(*grown), NULL);
 
-	if (waiting->count == waiting->room) {
-		size_t room = waiting->room == 0 ? 16 : 2 * waiting->room;
-		struct ks_id *ids = realloc(waiting->ids, room * sizeof(*ids));
-		uint64_t *lines;
-
-		if (ids != NULL)
-			waiting->ids = ids;
-		lines = realloc(waiting->lines, room * sizeof(*lines));
-		if (lines != NULL)
-			waiting->lines = lines;
-		waiting->failed = ids == NULL || lines == NULL;
-		if (waiting->failed)
-			return true;
-		waiting->room = room;
+	if (grown == NULL) {
+		waiting->failed = true;
+		return true;
 	}
-	waiting->ids[waiting->count] = row->state.digest;
-	waiting->lines[waiting->count++] = row->state.published;
+	waiting->list = grown;
+	grown[waiting->count++] = (struct waiting_object){
+		.id = row->state.digest, .line = row->state.published
+	};
 	return false;
 }
 
@@ -154,11 +152,11 @@ judge_all(struct ks_writing *writing, const struct waiting *waiting,
 	size_t i;
 
 	for (i = 0; status == KS_OK && i < waiting->count; i++) {
-		judging.from = &waiting->ids[i];
+		judging.from = &waiting->list[i].id;
 		status = judge_body(&judging, writing->store, &text, err);
 		if (status == KS_OK)
 			status = judge_line(&judging, writing->store,
-				waiting->lines[i], &text, err);
+				waiting->list[i].line, &text, err);
 	}
 	ks_buf_release(&text);
 	return status;
@@ -176,7 +174,6 @@ ks_arrivals_check(struct ks_writing *writing, struct ks_error *err)
 		status = ks_fail_nomem(err);
 	if (status == KS_OK)
 		status = judge_all(writing, &waiting, err);
-	free(waiting.ids);
-	free(waiting.lines);
+	free(waiting.list);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/layout.h"
 
 char *
@@ -77,18 +78,13 @@ static enum ks_status
 append(struct ks_checkpoints *out, struct ks_stored_note *stored,
 	struct ks_error *err)
 {
-	struct ks_stored_note *grown;
+	struct ks_stored_note *grown = ks_grow(out->list, out->count,
+		&out->room, sizeof(*grown), err);
 
-	if (out->count == out->room) {
-		size_t room = out->room == 0 ? 16 : 2 * out->room;
-
-		grown = realloc(out->list, room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		out->list = grown;
-		out->room = room;
-	}
-	out->list[out->count++] = *stored;
+	if (grown == NULL)
+		return KS_NOMEM;
+	out->list = grown;
+	grown[out->count++] = *stored;
 	stored->bytes = (struct ks_buf)KS_BUF_INIT;
 	return KS_OK;
 }

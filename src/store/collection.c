@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/json.h"
 
 enum ks_status
@@ -77,21 +78,6 @@ ks_collection_row(const struct ks_collection *all, const struct ks_item *item)
 	return item->row == 0 ? &none : &all->rows[item->row - 1];
 }
 
-/* Room for one more in an array; NULL when memory is short. */
-static void *
-grow(void *array, size_t *room, size_t count, size_t size)
-{
-	size_t wanted = *room == 0 ? 64 : *room * 2;
-	void *grown;
-
-	if (count < *room)
-		return array;
-	grown = realloc(array, wanted * size);
-	if (grown != NULL)
-		*room = wanted;
-	return grown;
-}
-
 /* The item of a digest, made when it is new. */
 static enum ks_status
 intern(struct ks_collection *all, const struct ks_id *digest,
@@ -102,10 +88,10 @@ intern(struct ks_collection *all, const struct ks_id *digest,
 	*number = ks_idmap_find(&all->by_digest, all->items, digest);
 	if (*number != KS_IDMAP_NONE)
 		return KS_OK;
-	items = grow(all->items, &all->item_room, all->by_digest.used,
-		sizeof(*items));
+	items = ks_grow(all->items, all->by_digest.used, &all->item_room,
+		sizeof(*items), err);
 	if (items == NULL)
-		return ks_fail_nomem(err);
+		return KS_NOMEM;
 	all->items = items;
 	*number = all->by_digest.used;
 	memset(&items[*number], 0, sizeof(*items));
@@ -140,9 +126,10 @@ set_id(struct ks_collection *all, const uint8_t id[16], uint32_t item,
 		all->ids[found].item = item;
 		return KS_OK;
 	}
-	ids = grow(all->ids, &all->id_room, all->by_id.used, sizeof(*ids));
+	ids = ks_grow(all->ids, all->by_id.used, &all->id_room, sizeof(*ids),
+		err);
 	if (ids == NULL)
-		return ks_fail_nomem(err);
+		return KS_NOMEM;
 	all->ids = ids;
 	memcpy(ids[all->by_id.used].id, id, 16);
 	ids[all->by_id.used].item = item;
@@ -232,12 +219,12 @@ add_references(struct ks_collection *all, uint32_t number,
 	for (i = 0; status == KS_OK && i < manifest->reference_count; i++) {
 		const struct ks_gathered_reference *from =
 			&manifest->references[i];
-		struct ks_item_reference *grown = grow(all->references,
-			&all->reference_room, all->reference_count,
-			sizeof(*grown));
+		struct ks_item_reference *grown = ks_grow(all->references,
+			all->reference_count, &all->reference_room,
+			sizeof(*grown), err);
 
 		if (grown == NULL)
-			return ks_fail_nomem(err);
+			return KS_NOMEM;
 		all->references = grown;
 		grown += all->reference_count++;
 		grown->expected[0] = kind_number(from->expected[0]);
@@ -265,8 +252,8 @@ need_row(struct ks_collection *all, struct ks_item *item)
 	struct ks_item_row *grown;
 
 	if (item->row == 0) {
-		grown = grow(all->rows, &all->row_room, all->row_count,
-			sizeof(*grown));
+		grown = ks_grow(all->rows, all->row_count, &all->row_room,
+			sizeof(*grown), NULL);
 		if (grown == NULL)
 			return NULL;
 		all->rows = grown;
@@ -344,11 +331,11 @@ static enum ks_status
 add_fact(struct ks_collection *all, const struct ks_fact *fact,
 	struct ks_error *err)
 {
-	struct ks_fact *grown = grow(all->facts, &all->fact_room,
-		all->fact_count, sizeof(*grown));
+	struct ks_fact *grown = ks_grow(all->facts, all->fact_count,
+		&all->fact_room, sizeof(*grown), err);
 
 	if (grown == NULL)
-		return ks_fail_nomem(err);
+		return KS_NOMEM;
 	all->facts = grown;
 	grown[all->fact_count++] = *fact;
 	return KS_OK;
@@ -413,10 +400,10 @@ ks_collection_manifest(void *arg, const struct ks_gathered *manifest,
 		status = add_again(all, number, manifest, err);
 	} else {
 		status = add_first(all, number, manifest, err);
-		order = grow(all->order, &all->order_room, all->order_count,
-			sizeof(*order));
+		order = ks_grow(all->order, all->order_count,
+			&all->order_room, sizeof(*order), err);
 		if (order == NULL)
-			return ks_fail_nomem(err);
+			return KS_NOMEM;
 		all->order = order;
 		order[all->order_count++] = number;
 		all->items[number].listed = true;
@@ -431,11 +418,11 @@ ks_collection_alias(void *arg, const struct ks_place *place,
 	struct ks_error *err)
 {
 	struct ks_collection *all = arg;
-	struct ks_alias *grown = grow(all->aliases, &all->alias_room,
-		all->alias_count, sizeof(*grown));
+	struct ks_alias *grown = ks_grow(all->aliases, all->alias_count,
+		&all->alias_room, sizeof(*grown), err);
 
 	if (grown == NULL)
-		return ks_fail_nomem(err);
+		return KS_NOMEM;
 	all->aliases = grown;
 	grown += all->alias_count++;
 	memcpy(grown->operation, operation, sizeof(grown->operation));

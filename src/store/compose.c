@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/json.h"
 
 /* References nest as kinds do: a run's workload's operation. Hashes cannot
@@ -236,16 +237,13 @@ static enum ks_status
 add_open(struct open_set *open, const struct ks_id *digest,
 	struct ks_error *err)
 {
-	struct ks_id *grown;
+	struct ks_id *grown = ks_grow(open->ids, open->count, &open->room,
+		sizeof(*grown), err);
 
-	if (open->count == open->room) {
-		open->room = open->room == 0 ? 8 : open->room * 2;
-		grown = realloc(open->ids, open->room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		open->ids = grown;
-	}
-	open->ids[open->count++] = *digest;
+	if (grown == NULL)
+		return KS_NOMEM;
+	open->ids = grown;
+	grown[open->count++] = *digest;
 	return KS_OK;
 }
 
@@ -549,18 +547,14 @@ static enum ks_status
 want_annotate(struct composer *composer, uint32_t number,
 	struct ks_error *err)
 {
-	uint32_t *grown;
+	uint32_t *grown = ks_grow(composer->annotate,
+		composer->annotate_count, &composer->annotate_room,
+		sizeof(*grown), err);
 
-	if (composer->annotate_count == composer->annotate_room) {
-		composer->annotate_room = composer->annotate_room == 0 ? 64 :
-			composer->annotate_room * 2;
-		grown = realloc(composer->annotate,
-			composer->annotate_room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		composer->annotate = grown;
-	}
-	composer->annotate[composer->annotate_count++] = number;
+	if (grown == NULL)
+		return KS_NOMEM;
+	composer->annotate = grown;
+	grown[composer->annotate_count++] = number;
 	return KS_OK;
 }
 

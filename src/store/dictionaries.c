@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/digest.h"
 #include "format/layout.h"
 
@@ -25,14 +26,12 @@ add_file(void *arg, const struct ks_git_entry *entry, struct ks_error *err)
 			"more than %d files in " KS_PATH_DICTIONARIES,
 			KS_LIMIT_DICTIONARIES);
 	memcpy(file.name, entry->name, strlen(entry->name) + 1);
-	if (all->count == all->room) {
-		all->room = all->room == 0 ? 8 : all->room * 2;
-		grown = realloc(all->files, all->room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		all->files = grown;
-	}
-	all->files[all->count++] = file;
+	grown = ks_grow(all->files, all->count, &all->room, sizeof(*grown),
+		err);
+	if (grown == NULL)
+		return KS_NOMEM;
+	all->files = grown;
+	grown[all->count++] = file;
 	return KS_OK;
 }
 

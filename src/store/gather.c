@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/pool.h"
 #include "format/jcs.h"
 #include "format/json.h"
@@ -95,35 +96,18 @@ keep(struct batch *batch, struct ks_span text)
 	return piece;
 }
 
-static bool
-grow(void **array, size_t *room, size_t count, size_t size)
-{
-	size_t wanted = *room == 0 ? 64 : *room * 2;
-	void *grown;
-
-	if (count < *room)
-		return true;
-	grown = realloc(*array, wanted * size);
-	if (grown == NULL)
-		return false;
-	*array = grown;
-	*room = wanted;
-	return true;
-}
-
 /* The next fact of a batch, zeroed; NULL when memory is short. */
 static struct found *
 new_found(struct worker *worker)
 {
 	struct batch *batch = worker->batch;
-	void *array = batch->found;
-	struct found *found;
+	struct found *found = ks_grow(batch->found, batch->found_count,
+		&batch->found_room, sizeof(*found), NULL);
 
-	if (!grow(&array, &batch->found_room, batch->found_count,
-		sizeof(*batch->found)))
+	if (found == NULL)
 		return NULL;
-	batch->found = array;
-	found = &batch->found[batch->found_count++];
+	batch->found = found;
+	found += batch->found_count++;
 	memset(found, 0, sizeof(*found));
 	found->line = worker->line;
 	return found;
@@ -177,16 +161,16 @@ static bool
 add_reference(void *arg, const struct ks_reference *reference)
 {
 	struct batch *batch = arg;
-	void *array = batch->references;
 	struct ks_gathered_reference *added;
 
 	if (reference->is_link)
 		return true;
-	if (!grow(&array, &batch->reference_room, batch->reference_count,
-		sizeof(*batch->references)))
+	added = ks_grow(batch->references, batch->reference_count,
+		&batch->reference_room, sizeof(*added), NULL);
+	if (added == NULL)
 		return false;
-	batch->references = array;
-	added = &batch->references[batch->reference_count++];
+	batch->references = added;
+	added += batch->reference_count++;
 	added->target = reference->target;
 	added->expected[0] = reference->expected[0];
 	added->expected[1] = reference->expected[1];

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/idmap.h"
 #include "format/json.h"
 #include "format/record.h"
@@ -200,16 +201,12 @@ add_member(struct bundle *bundle, const struct ks_id *digest,
 
 	if (status != KS_OK)
 		return status;
-	if (bundle->count == bundle->room) {
-		size_t room = bundle->room == 0 ? 16 : bundle->room * 2;
-
-		member = realloc(bundle->members, room * sizeof(*member));
-		if (member == NULL)
-			return ks_fail_nomem(err);
-		bundle->members = member;
-		bundle->room = room;
-	}
-	member = &bundle->members[bundle->count];
+	member = ks_grow(bundle->members, bundle->count, &bundle->room,
+		sizeof(*member), err);
+	if (member == NULL)
+		return KS_NOMEM;
+	bundle->members = member;
+	member += bundle->count;
 	member->digest = *digest;
 	member->manifest = (struct ks_buf)KS_BUF_INIT;
 	name_member(bundle, loaded->record.kind, member);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/idmap.h"
 
 /*
@@ -47,17 +48,13 @@ static enum ks_status
 add_node(struct ks_git_filter *filter, const struct node *node,
 	struct ks_error *err)
 {
-	if (filter->node_count == filter->node_room) {
-		size_t room = 2 * filter->node_room + 64;
-		struct node *grown = realloc(filter->nodes,
-			room * sizeof(*grown));
+	struct node *grown = ks_grow(filter->nodes, filter->node_count,
+		&filter->node_room, sizeof(*grown), err);
 
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		filter->nodes = grown;
-		filter->node_room = room;
-	}
-	filter->nodes[filter->node_count++] = *node;
+	if (grown == NULL)
+		return KS_NOMEM;
+	filter->nodes = grown;
+	grown[filter->node_count++] = *node;
 	return KS_OK;
 }
 

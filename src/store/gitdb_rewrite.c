@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/idmap.h"
 #include "store/lock.h"
 
@@ -125,19 +126,14 @@ add_commit(struct ks_git_rewrite *rewrite, const struct ks_oid *oid,
 	struct ks_error *err)
 {
 	size_t used = rewrite->by_old.used;
+	struct rewritten *grown = ks_grow(rewrite->commits, used,
+		&rewrite->commit_room, sizeof(*grown), err);
 
-	if (used == rewrite->commit_room) {
-		size_t room = 2 * rewrite->commit_room + 64;
-		struct rewritten *grown = realloc(rewrite->commits,
-			room * sizeof(*grown));
-
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		rewrite->commits = grown;
-		rewrite->commit_room = room;
-	}
-	rewrite->commits[used] = (struct rewritten){ .old = *oid };
-	return ks_idmap_add(&rewrite->by_old, rewrite->commits) ? KS_OK :
+	if (grown == NULL)
+		return KS_NOMEM;
+	rewrite->commits = grown;
+	grown[used] = (struct rewritten){ .old = *oid };
+	return ks_idmap_add(&rewrite->by_old, grown) ? KS_OK :
 		ks_fail_nomem(err);
 }
 

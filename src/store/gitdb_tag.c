@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 /* What is found below refs/tags/: names and object ids, then told in the order
  * of names, so that a visitor may use the repository. */
 struct found_tag {
@@ -22,31 +24,21 @@ take_tag(git_reference *reference, void *payload)
 {
 	struct found_tags *tags = payload;
 	const git_oid *target = git_reference_target(reference);
-	struct found_tag *grown;
+	struct found_tag *grown = ks_grow(tags->list, tags->count,
+		&tags->room, sizeof(*grown), NULL);
+	struct found_tag tag = { .name = NULL };
 
-	if (tags->count == tags->room) {
-		tags->room = tags->room == 0 ? 16 : 2 * tags->room;
-		grown = realloc(tags->list, tags->room * sizeof(*grown));
-		if (grown == NULL)
-			tags->failed = true;
-		else
-			tags->list = grown;
+	if (grown != NULL) {
+		tags->list = grown;
+		tag.name = strdup(git_reference_name(reference));
 	}
-	if (!tags->failed) {
-		char *name = strdup(git_reference_name(reference));
-
-		if (name == NULL)
-			tags->failed = true;
-		else
-			tags->list[tags->count++] = (struct found_tag){
-				.name = name
-			};
-		/* A symbolic reference is no tag that anybody signed: its id
-		 * is zero. */
-		if (name != NULL && target != NULL)
-			tags->list[tags->count - 1].oid =
-				ks_git_oid_of(target);
-	}
+	/* A symbolic reference is no tag that anybody signed: its id is
+	 * zero. */
+	if (target != NULL)
+		tag.oid = ks_git_oid_of(target);
+	if (tag.name != NULL)
+		grown[tags->count++] = tag;
+	tags->failed = tag.name == NULL;
 	git_reference_free(reference);
 	return tags->failed ? GIT_EUSER : 0;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "format/frame.h"
 #include "format/jcs.h"
 #include "store/watch.h"
@@ -73,26 +74,31 @@ classify(const char *name)
 	return file;
 }
 
+static char *
+copy_text(const char *text)
+{
+	size_t size = strlen(text) + 1;
+	char *copy = malloc(size);
+
+	if (copy != NULL)
+		memcpy(copy, text, size);
+	return copy;
+}
+
 static enum ks_status
 add_file(struct ks_input *input, const char *name, struct ks_error *err)
 {
 	struct file file = classify(name);
-	struct file *grown;
+	struct file *grown = ks_grow(input->files, input->count, &input->room,
+		sizeof(*grown), err);
 
-	if (input->count == input->room) {
-		size_t room = input->room == 0 ? 16 : input->room * 2;
-
-		grown = realloc(input->files, room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		input->files = grown;
-		input->room = room;
-	}
-	file.name = malloc(strlen(name) + 1);
+	if (grown == NULL)
+		return KS_NOMEM;
+	input->files = grown;
+	file.name = copy_text(name);
 	if (file.name == NULL)
 		return ks_fail_nomem(err);
-	memcpy(file.name, name, strlen(name) + 1);
-	input->files[input->count++] = file;
+	grown[input->count++] = file;
 	return KS_OK;
 }
 
@@ -116,52 +122,51 @@ by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+struct names {
+	char **list;
+	size_t count, room;
+};
+
 static void
-free_names(char **names, size_t count)
+free_names(struct names *names)
 {
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		free(names[i]);
-	free(names);
+	for (i = 0; i < names->count; i++)
+		free(names->list[i]);
+	free(names->list);
+}
+
+static enum ks_status
+add_name(struct names *names, const char *name, struct ks_error *err)
+{
+	char **grown = ks_grow(names->list, names->count, &names->room,
+		sizeof(char *), err);
+
+	if (grown == NULL)
+		return KS_NOMEM;
+	names->list = grown;
+	grown[names->count] = copy_text(name);
+	if (grown[names->count] == NULL)
+		return ks_fail_nomem(err);
+	names->count++;
+	return KS_OK;
 }
 
 /* All names in a directory but "." and "..", in byte order. */
 static enum ks_status
-read_names(DIR *dir, char ***out, size_t *out_count, struct ks_error *err)
+read_names(DIR *dir, struct names *names, struct ks_error *err)
 {
-	char **names = NULL;
-	size_t count = 0, room = 0;
-	struct dirent *entry;
+	const struct dirent *entry;
+	enum ks_status status = KS_OK;
 
-	while ((entry = readdir(dir)) != NULL) {
-		if (strcmp(entry->d_name, ".") == 0 ||
-			strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (count == room) {
-			char **grown;
-
-			room = room == 0 ? 64 : room * 2;
-			grown = realloc(names, room * sizeof(*grown));
-			if (grown == NULL) {
-				free_names(names, count);
-				return ks_fail_nomem(err);
-			}
-			names = grown;
-		}
-		names[count] = malloc(strlen(entry->d_name) + 1);
-		if (names[count] == NULL) {
-			free_names(names, count);
-			return ks_fail_nomem(err);
-		}
-		memcpy(names[count], entry->d_name, strlen(entry->d_name) + 1);
-		count++;
-	}
-	if (count > 0)
-		qsort(names, count, sizeof(*names), by_name);
-	*out = names;
-	*out_count = count;
-	return KS_OK;
+	while (status == KS_OK && (entry = readdir(dir)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 &&
+			strcmp(entry->d_name, "..") != 0)
+			status = add_name(names, entry->d_name, err);
+	if (names->count > 0)
+		qsort(names->list, names->count, sizeof(char *), by_name);
+	return status;
 }
 
 static void
@@ -204,8 +209,8 @@ walk(struct ks_input *input, const char *path, unsigned depth,
 	struct ks_error *err)
 {
 	DIR *dir;
-	char **names = NULL;
-	size_t count = 0, i;
+	struct names names = { .count = 0 };
+	size_t i;
 	struct ks_buf child = KS_BUF_INIT;
 	enum ks_status status;
 
@@ -215,18 +220,18 @@ walk(struct ks_input *input, const char *path, unsigned depth,
 	dir = opendir(path);
 	if (dir == NULL)
 		return unreadable(err, path);
-	status = read_names(dir, &names, &count, err);
+	status = read_names(dir, &names, err);
 	(void)closedir(dir);
-	for (i = 0; status == KS_OK && i < count; i++) {
+	for (i = 0; status == KS_OK && i < names.count; i++) {
 		ks_buf_clear(&child);
 		ks_buf_printf(&child, "%s%s%s", path,
-			ends_with(path, "/") ? "" : "/", names[i]);
+			ends_with(path, "/") ? "" : "/", names.list[i]);
 		status = ks_buf_check(&child, err);
 		if (status == KS_OK)
 			status = walk_entry(input, ks_buf_cstr(&child), depth,
 				err);
 	}
-	free_names(names, count);
+	free_names(&names);
 	ks_buf_release(&child);
 	return status;
 }

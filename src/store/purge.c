@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/json.h"
 #include "store/db.h"
 #include "store/log.h"
@@ -61,24 +62,6 @@ struct purge {
 	unsigned untouched;		/* packs and places that git leaves */
 };
 
-/* Room for one item more; NULL when memory ran out. */
-static void *
-grow(void *list, size_t count, size_t *room, size_t item,
-	struct ks_error *err)
-{
-	size_t wanted = *room == 0 ? 16 : 2 * *room;
-	void *grown;
-
-	if (count < *room)
-		return list;
-	grown = realloc(list, wanted * item);
-	if (grown == NULL)
-		(void)ks_fail_nomem(err);
-	else
-		*room = wanted;
-	return grown;
-}
-
 /* ---- what the newest log says ------------------------------------------ */
 
 static enum ks_status
@@ -100,7 +83,7 @@ static enum ks_status
 add_line(struct purge *purge, uint64_t index, const struct ks_id *leaf,
 	struct ks_error *err)
 {
-	struct line *grown = grow(purge->lines, purge->line_count,
+	struct line *grown = ks_grow(purge->lines, purge->line_count,
 		&purge->line_room, sizeof(*grown), err);
 
 	if (grown == NULL)
@@ -124,7 +107,7 @@ add_listings(struct purge *purge, uint64_t index, struct ks_span lines,
 	while (lines.len > 0 && ks_json_next_element(&it, &value)) {
 		if (!ks_json_integer(value, &line) || line < 0)
 			continue;
-		grown = grow(purge->listings, purge->listing_count,
+		grown = ks_grow(purge->listings, purge->listing_count,
 			&purge->listing_room, sizeof(*grown), err);
 		if (grown == NULL)
 			return KS_NOMEM;
@@ -237,7 +220,7 @@ static enum ks_status
 add_target(struct purge *purge, const struct target *target,
 	struct ks_error *err)
 {
-	struct target *grown = grow(purge->targets, purge->target_count,
+	struct target *grown = ks_grow(purge->targets, purge->target_count,
 		&purge->target_room, sizeof(*grown), err);
 
 	if (grown == NULL)

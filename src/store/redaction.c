@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "store/log.h"
 
 void
@@ -16,18 +17,14 @@ enum ks_status
 ks_redaction_add_object(struct ks_redaction *redaction,
 	const struct ks_id *digest, struct ks_error *err)
 {
-	struct ks_id *grown;
+	struct ks_id *grown = ks_grow(redaction->objects,
+		redaction->object_count, &redaction->object_room,
+		sizeof(*grown), err);
 
-	if (redaction->object_count == redaction->object_room) {
-		size_t room = 2 * redaction->object_room + 8;
-
-		grown = realloc(redaction->objects, room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		redaction->objects = grown;
-		redaction->object_room = room;
-	}
-	redaction->objects[redaction->object_count++] = *digest;
+	if (grown == NULL)
+		return KS_NOMEM;
+	redaction->objects = grown;
+	grown[redaction->object_count++] = *digest;
 	return KS_OK;
 }
 
@@ -35,18 +32,13 @@ enum ks_status
 ks_redaction_add_line(struct ks_redaction *redaction, uint64_t index,
 	struct ks_error *err)
 {
-	uint64_t *grown;
+	uint64_t *grown = ks_grow(redaction->lines, redaction->line_count,
+		&redaction->line_room, sizeof(*grown), err);
 
-	if (redaction->line_count == redaction->line_room) {
-		size_t room = 2 * redaction->line_room + 8;
-
-		grown = realloc(redaction->lines, room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		redaction->lines = grown;
-		redaction->line_room = room;
-	}
-	redaction->lines[redaction->line_count++] = index;
+	if (grown == NULL)
+		return KS_NOMEM;
+	redaction->lines = grown;
+	grown[redaction->line_count++] = index;
 	return KS_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/json.h"
 
 void
@@ -17,30 +18,12 @@ ks_signed_release(struct ks_signed *signed_)
 	memset(signed_, 0, sizeof(*signed_));
 }
 
-/* Room for one item more; NULL when memory ran out. */
-static void *
-grow(void *list, size_t count, size_t *room, size_t item,
-	struct ks_error *err)
-{
-	size_t wanted = *room == 0 ? 16 : 2 * *room;
-	void *grown;
-
-	if (count < *room)
-		return list;
-	grown = realloc(list, wanted * item);
-	if (grown == NULL)
-		(void)ks_fail_nomem(err);
-	else
-		*room = wanted;
-	return grown;
-}
-
 /* ---- roots ----------------------------------------------------------- */
 
 enum ks_status
 ks_signed_mark(struct ks_signed *signed_, uint64_t size, struct ks_error *err)
 {
-	struct ks_signed_mark *grown = grow(signed_->marks,
+	struct ks_signed_mark *grown = ks_grow(signed_->marks,
 		signed_->mark_count, &signed_->mark_room, sizeof(*grown), err);
 
 	if (grown == NULL)
@@ -141,7 +124,7 @@ take_key(struct ks_signed *signed_, const struct ks_entry *entry,
 	ks_buf_release(&text);
 	key.has_next = entry->next.len > 2 && ks_id_parse(&key.next,
 		ks_span(entry->next.data + 1, entry->next.len - 2));
-	grown = grow(signed_->keys, signed_->key_count, &signed_->key_room,
+	grown = ks_grow(signed_->keys, signed_->key_count, &signed_->key_room,
 		sizeof(*grown), err);
 	if (grown == NULL)
 		return KS_NOMEM;
@@ -162,7 +145,7 @@ take_listings(struct ks_signed *signed_, const struct ks_entry *entry,
 	while (entry->lines.len > 0 && ks_json_next_element(&it, &item)) {
 		if (!ks_json_integer(item, &line) || line < 0)
 			continue;
-		grown = grow(signed_->listings, signed_->listing_count,
+		grown = ks_grow(signed_->listings, signed_->listing_count,
 			&signed_->listing_room, sizeof(*grown), err);
 		if (grown == NULL)
 			return KS_NOMEM;
@@ -178,7 +161,7 @@ static enum ks_status
 take_takedown(struct ks_signed *signed_, const struct ks_entry *entry,
 	uint64_t index, struct ks_error *err)
 {
-	struct ks_signed_takedown *grown = grow(signed_->takedowns,
+	struct ks_signed_takedown *grown = ks_grow(signed_->takedowns,
 		signed_->takedown_count, &signed_->takedown_room,
 		sizeof(*grown), err);
 
@@ -194,7 +177,7 @@ take_takedown(struct ks_signed *signed_, const struct ks_entry *entry,
 static enum ks_status
 take_redacted(struct ks_signed *signed_, uint64_t index, struct ks_error *err)
 {
-	uint64_t *grown = grow(signed_->redacted, signed_->redacted_count,
+	uint64_t *grown = ks_grow(signed_->redacted, signed_->redacted_count,
 		&signed_->redacted_room, sizeof(*grown), err);
 
 	if (grown == NULL)

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "store/store.h"
 
 /* ---- what lies at the top of the tree ---------------------------------- */
@@ -66,25 +67,23 @@ note_kind(void *arg, const char *kind, uint64_t objects, uint64_t retracted,
 {
 	struct kinds *kinds = arg;
 	struct ks_store *store = kinds->store;
-	struct ks_kind_count *grown;
-	size_t *offsets;
+	size_t room = kinds->room;
+	struct ks_kind_count *grown = ks_grow(store->kinds, kinds->count,
+		&room, sizeof(*grown), NULL);
+	size_t *offsets = NULL;
 
-	if (kinds->count == kinds->room) {
-		kinds->room = kinds->room == 0 ? 32 : kinds->room * 2;
-		grown = realloc(store->kinds, kinds->room * sizeof(*grown));
-		if (grown != NULL)
-			store->kinds = grown;
-		offsets = realloc(kinds->offsets,
-			kinds->room * sizeof(*offsets));
-		if (offsets != NULL)
-			kinds->offsets = offsets;
-		kinds->failed = kinds->failed || grown == NULL ||
-			offsets == NULL;
+	if (grown != NULL) {
+		store->kinds = grown;
+		offsets = ks_grow(kinds->offsets, kinds->count, &kinds->room,
+			sizeof(*offsets), NULL);
 	}
-	if (kinds->failed)
+	if (offsets == NULL) {
+		kinds->failed = true;
 		return;
-	kinds->offsets[kinds->count] = store->kind_texts.len;
-	store->kinds[kinds->count++] = (struct ks_kind_count){
+	}
+	kinds->offsets = offsets;
+	offsets[kinds->count] = store->kind_texts.len;
+	grown[kinds->count++] = (struct ks_kind_count){
 		.objects = objects, .retracted = retracted,
 		.superseded = superseded, .taken_down = taken_down
 	};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/digest.h"
 #include "format/json.h"
 #include "store/log.h"
@@ -469,18 +470,15 @@ static bool
 collect_index(void *arg, uint64_t line)
 {
 	struct indices *indices = arg;
-	uint64_t *grown;
+	uint64_t *grown = ks_grow(indices->list, indices->count,
+		&indices->room, sizeof(*grown), NULL);
 
-	if (indices->count == indices->room) {
-		indices->room = indices->room == 0 ? 16 : indices->room * 2;
-		grown = realloc(indices->list,
-			indices->room * sizeof(*grown));
-		indices->failed = grown == NULL;
-		if (grown == NULL)
-			return true;
-		indices->list = grown;
+	if (grown == NULL) {
+		indices->failed = true;
+		return true;
 	}
-	indices->list[indices->count++] = line;
+	indices->list = grown;
+	grown[indices->count++] = line;
 	return false;
 }
 

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/pool.h"
 #include "format/replay.h"
 #include "store/log.h"
@@ -68,18 +69,13 @@ take_segment(void *arg, const struct ks_git_entry *entry,
 			entry->name);
 		return KS_OK;
 	}
-	if (segments->count == segments->room) {
-		size_t room = segments->room == 0 ? 64 : segments->room * 2;
-
-		grown = realloc(segments->list, room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		segments->list = grown;
-		segments->room = room;
-	}
-	segments->list[segments->count].number = segments->directory * 256 +
-		file;
-	segments->list[segments->count++].oid = entry->oid;
+	grown = ks_grow(segments->list, segments->count, &segments->room,
+		sizeof(*grown), err);
+	if (grown == NULL)
+		return KS_NOMEM;
+	segments->list = grown;
+	grown[segments->count].number = segments->directory * 256 + file;
+	grown[segments->count++].oid = entry->oid;
 	return KS_OK;
 }
 
@@ -256,16 +252,12 @@ keep_claims(struct reading *reading, const struct ks_provenance *names,
 		(!names->has_project ||
 		!is_unpublished(replay, &names->project)))
 		return KS_OK;
-	if (reading->claim_count == reading->claim_room) {
-		size_t room = 2 * reading->claim_room + 16;
-
-		grown = realloc(reading->claims, room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		reading->claims = grown;
-		reading->claim_room = room;
-	}
-	reading->claims[reading->claim_count++] = (struct claim){
+	grown = ks_grow(reading->claims, reading->claim_count,
+		&reading->claim_room, sizeof(*grown), err);
+	if (grown == NULL)
+		return KS_NOMEM;
+	reading->claims = grown;
+	grown[reading->claim_count++] = (struct claim){
 		ks_replay_tree(replay)->size - 1, *names };
 	return KS_OK;
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/digest.h"
 #include "format/json.h"
 #include "format/record.h"
@@ -40,20 +41,15 @@ static struct ks_buf *
 add_finding(struct ks_check_findings *findings, enum ks_severity severity,
 	const struct ks_id *digest)
 {
-	struct ks_check_finding *grown;
+	struct ks_check_finding *grown = ks_grow(findings->list,
+		findings->count, &findings->room, sizeof(*grown), NULL);
 
-	if (findings->count == findings->room) {
-		size_t room = findings->room == 0 ? 16 : findings->room * 2;
-
-		grown = realloc(findings->list, room * sizeof(*grown));
-		if (grown == NULL) {
-			findings->failed = true;
-			return NULL;
-		}
-		findings->list = grown;
-		findings->room = room;
+	if (grown == NULL) {
+		findings->failed = true;
+		return NULL;
 	}
-	grown = &findings->list[findings->count++];
+	findings->list = grown;
+	grown += findings->count++;
 	grown->severity = severity;
 	grown->digest = *digest;
 	grown->message = (struct ks_buf)KS_BUF_INIT;

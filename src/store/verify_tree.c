@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/pool.h"
 #include "format/record.h"
 #include "store/verify.h"
@@ -519,18 +520,14 @@ enqueue(struct closure *closure, const struct ks_id *digest)
 			return;
 		state->seen = true;
 	}
-	if (closure->count == closure->room) {
-		size_t room = closure->room == 0 ? 64 : closure->room * 2;
-
-		grown = realloc(closure->queue, room * sizeof(*grown));
-		if (grown == NULL) {
-			closure->failed = true;
-			return;
-		}
-		closure->queue = grown;
-		closure->room = room;
+	grown = ks_grow(closure->queue, closure->count, &closure->room,
+		sizeof(*grown), NULL);
+	if (grown == NULL) {
+		closure->failed = true;
+		return;
 	}
-	closure->queue[closure->count++] = *digest;
+	closure->queue = grown;
+	grown[closure->count++] = *digest;
 }
 
 static bool

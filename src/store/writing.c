@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/grow.h"
 #include "format/entry.h"
 #include "store/log.h"
 
@@ -198,17 +199,13 @@ static enum ks_status
 add_change(struct ks_writing *writing, const char *path,
 	const struct ks_oid *oid, struct ks_error *err)
 {
-	if (writing->changes == writing->room) {
-		size_t room = writing->room == 0 ? 16 : writing->room * 2;
-		struct ks_oid *grown = realloc(writing->oids,
-			room * sizeof(*grown));
+	struct ks_oid *grown = ks_grow(writing->oids, writing->changes,
+		&writing->room, sizeof(*grown), err);
 
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		writing->oids = grown;
-		writing->room = room;
-	}
-	writing->oids[writing->changes++] = *oid;
+	if (grown == NULL)
+		return KS_NOMEM;
+	writing->oids = grown;
+	grown[writing->changes++] = *oid;
 	ks_buf_append(&writing->paths, ks_span(path, strlen(path) + 1));
 	return ks_buf_check(&writing->paths, err);
 }
