@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base64.h"
 #include "base/grow.h"
-#include "format/proof.h"
 #include "store/archive.h"
 
 /* ---- what is signed ------------------------------------------------- */
@@ -397,61 +395,19 @@ judge_from_note(struct ks_archive *archive, struct ks_error *err)
 }
 
 static enum ks_status
-add_leaf(void *arg, uint64_t index, struct ks_span line, struct ks_error *err)
+each_line(void *arg, ks_line_fn *visit, void *to, struct ks_error *err)
 {
-	struct ks_id leaf;
-
-	(void)index;
-	ks_entry_leaf(line, &leaf);
-	return ks_subtrees_append(arg, &leaf, err);
-}
-
-/* The proof, by the file, between two of its sizes: base64 lines. */
-static enum ks_status
-prove(struct ks_archive *archive, uint64_t from, struct ks_buf *out)
-{
-	struct ks_subtrees *subtrees = NULL;
-	struct ks_proof proof = { .count = 0 };
-	size_t i;
-	enum ks_status status = ks_subtrees_new(&subtrees, NULL);
-
-	if (status == KS_OK)
-		status = ks_archive_each_line(archive, add_leaf, subtrees,
-			NULL);
-	if (status == KS_OK)
-		status = ks_proof_consistency(from, archive->note.size,
-			ks_subtrees_get, subtrees, &proof, NULL);
-	for (i = 0; status == KS_OK && i < proof.count; i++) {
-		ks_base64_encode(ks_span(proof.hashes[i].bytes, KS_ID_BYTES),
-			out);
-		ks_buf_byte(out, '\n');
-	}
-	ks_subtrees_free(subtrees);
-	return status;
-}
-
-static uint64_t
-size_of_note(struct ks_span bytes)
-{
-	struct ks_checkpoint checkpoint;
-
-	return ks_checkpoint_of_note(bytes, &checkpoint, NULL) == KS_OK ?
-		checkpoint.size : 0;
+	return ks_archive_each_line(arg, visit, to, err);
 }
 
 /* A proof needs all entries. */
 static void
 keep_fork(struct ks_archive *archive)
 {
-	struct ks_buf proof = KS_BUF_INIT;
-
-	if (archive->range.size > 0 || prove(archive, size_of_note(
-		archive->verdict.seen), &proof) != KS_OK)
-		ks_buf_clear(&proof);
 	ks_trusted_keep_fork(archive->state, &archive->verdict,
-		ks_buf_span(&archive->note.bytes), ks_buf_span(&proof),
+		ks_buf_span(&archive->note.bytes),
+		archive->range.size > 0 ? NULL : each_line, archive,
 		archive->options->watch, &archive->result->signature);
-	ks_buf_release(&proof);
 }
 
 static enum ks_status

@@ -2,7 +2,10 @@
 
 #include <stdio.h>
 
+#include "base/base64.h"
+#include "format/entry.h"
 #include "format/keyfile.h"
+#include "format/proof.h"
 
 /* ---- making it ------------------------------------------------------- */
 
@@ -216,10 +219,55 @@ ks_trusted_accept(struct ks_state *state,
 	return KS_OK;
 }
 
+/* ---- a fork ---------------------------------------------------------- */
+
+static uint64_t
+size_of_note(struct ks_span bytes)
+{
+	struct ks_checkpoint checkpoint;
+
+	return ks_checkpoint_of_note(bytes, &checkpoint, NULL) == KS_OK ?
+		checkpoint.size : 0;
+}
+
+static enum ks_status
+add_leaf(void *arg, uint64_t index, struct ks_span line, struct ks_error *err)
+{
+	struct ks_id leaf;
+
+	(void)index;
+	ks_entry_leaf(line, &leaf);
+	return ks_subtrees_append(arg, &leaf, err);
+}
+
+/* Append the proof, by the lines at hand, between two sizes of their log:
+ * base64 lines; nothing where there is none. */
+static void
+append_proof(ks_trusted_lines_fn *lines, void *arg, uint64_t a, uint64_t b,
+	struct ks_buf *out)
+{
+	struct ks_subtrees *subtrees = NULL;
+	struct ks_proof proof = { .count = 0 };
+	size_t i;
+	enum ks_status status = ks_subtrees_new(&subtrees, NULL);
+
+	if (status == KS_OK)
+		status = lines(arg, add_leaf, subtrees, NULL);
+	if (status == KS_OK)
+		status = ks_proof_consistency(a < b ? a : b, a < b ? b : a,
+			ks_subtrees_get, subtrees, &proof, NULL);
+	for (i = 0; status == KS_OK && i < proof.count; i++) {
+		ks_base64_encode(ks_span(proof.hashes[i].bytes, KS_ID_BYTES),
+			out);
+		ks_buf_byte(out, '\n');
+	}
+	ks_subtrees_free(subtrees);
+}
+
 void
 ks_trusted_keep_fork(struct ks_state *state,
 	const struct ks_trust_result *result, struct ks_span now,
-	struct ks_span proof, const struct ks_watch *watch,
+	ks_trusted_lines_fn *lines, void *arg, const struct ks_watch *watch,
 	struct ks_signature_result *out)
 {
 	struct ks_buf text = KS_BUF_INIT, path = KS_BUF_INIT;
@@ -234,7 +282,9 @@ ks_trusted_keep_fork(struct ks_state *state,
 	ks_buf_text(&text, "\n== the consistency proof between their sizes, by "
 		"the log at hand: it does not lead to both roots\n== (RFC "
 		"9162 section 2.1.4.2)\n\n");
-	ks_buf_append(&text, proof);
+	if (lines != NULL)
+		append_proof(lines, arg, size_of_note(result->seen),
+			size_of_note(now), &text);
 	status = ks_buf_check(&text, &why);
 	if (status == KS_OK)
 		status = ks_state_keep_fork(state,

@@ -6,6 +6,7 @@
 #define KS_STORE_TRUSTED_H
 
 #include "kistore.h"
+#include "store/log.h"
 #include "store/state.h"
 
 /* Make *trust (NULL after a failure) and *state of `options`, which may be
@@ -37,12 +38,19 @@ enum ks_status ks_trusted_accept(struct ks_state *state,
 	const struct ks_watch *watch, struct ks_signature_result *out,
 	struct ks_error *err) KS_CHECKED;
 
-/* Leave evidence of a fork in the state directory: both notes, and the proof,
- * by the log at hand, that fails between them (`proof` is base64 lines; empty
- * when none could be made). Where that is goes to out->evidence. */
+/* Visits all lines of a log, from its first entry on; the failure of a visit
+ * ends it. */
+typedef enum ks_status ks_trusted_lines_fn(void *arg, ks_line_fn *visit,
+	void *to, struct ks_error *err);
+
+/* Leave evidence of a fork in the state directory: the note accepted before,
+ * the note `now`, and the proof, by the `lines` of the log at hand, that fails
+ * between them; `lines` is NULL where not all are at hand, and there is no
+ * proof when they do not reach that far. Where the evidence is goes to
+ * out->evidence; that it could not be kept is told to `watch`. */
 void ks_trusted_keep_fork(struct ks_state *state,
 	const struct ks_trust_result *result, struct ks_span now,
-	struct ks_span proof, const struct ks_watch *watch,
+	ks_trusted_lines_fn *lines, void *arg, const struct ks_watch *watch,
 	struct ks_signature_result *out);
 
 #endif

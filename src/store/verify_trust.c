@@ -1,7 +1,5 @@
 #include <stdio.h>
 
-#include "base/base64.h"
-#include "format/proof.h"
 #include "store/log.h"
 #include "store/trusted.h"
 #include "store/verify.h"
@@ -115,64 +113,22 @@ check_note(struct ks_verifying *verifying,
 /* ---- a fork ---------------------------------------------------------- */
 
 static enum ks_status
-add_leaf(void *arg, uint64_t index, struct ks_span line, struct ks_error *err)
+each_line(void *arg, ks_line_fn *visit, void *to, struct ks_error *err)
 {
-	struct ks_subtrees *subtrees = arg;
-	struct ks_id leaf;
+	const struct ks_store *store = arg;
 
-	(void)index;
-	ks_entry_leaf(line, &leaf);
-	return ks_subtrees_append(subtrees, &leaf, err);
-}
-
-/* The proof, by the log at hand, between two sizes of it. */
-static enum ks_status
-prove(struct ks_store *store, uint64_t a, uint64_t b, struct ks_buf *out)
-{
-	struct ks_subtrees *subtrees = NULL;
-	struct ks_proof proof = { .count = 0 };
-	size_t i;
-	enum ks_status status = ks_subtrees_new(&subtrees, NULL);
-
-	if (status == KS_OK)
-		status = ks_log_each(store->db, &store->tree, 0, add_leaf,
-			subtrees, NULL);
-	if (status == KS_OK)
-		status = ks_proof_consistency(a < b ? a : b, a < b ? b : a,
-			ks_subtrees_get, subtrees, &proof, NULL);
-	for (i = 0; status == KS_OK && i < proof.count; i++) {
-		ks_base64_encode(ks_span(proof.hashes[i].bytes, KS_ID_BYTES),
-			out);
-		ks_buf_byte(out, '\n');
-	}
-	ks_subtrees_free(subtrees);
-	return status;
-}
-
-static uint64_t
-size_of_note(struct ks_span bytes)
-{
-	struct ks_checkpoint checkpoint;
-
-	return ks_checkpoint_of_note(bytes, &checkpoint, NULL) == KS_OK ?
-		checkpoint.size : 0;
+	return ks_log_each(store->db, &store->tree, 0, visit, to, err);
 }
 
 static void
 keep_fork(struct ks_verifying *verifying)
 {
-	const struct ks_trust_result *trust = &verifying->verdict;
-	const struct ks_buf *note =
-		&verifying->signed_.notes.list[trust->note].bytes;
-	struct ks_buf proof = KS_BUF_INIT;
+	const struct ks_trust_result *verdict = &verifying->verdict;
 
-	if (prove(verifying->store, size_of_note(trust->seen), trust->size,
-		&proof) != KS_OK)
-		ks_buf_clear(&proof);
-	ks_trusted_keep_fork(verifying->state, trust, ks_buf_span(note),
-		ks_buf_span(&proof), verifying->options->watch,
-		&verifying->result->signature);
-	ks_buf_release(&proof);
+	ks_trusted_keep_fork(verifying->state, verdict,
+		ks_buf_span(&verifying->signed_.notes.list[verdict->note].
+			bytes), each_line, verifying->store,
+		verifying->options->watch, &verifying->result->signature);
 }
 
 /* ---- the verdict ----------------------------------------------------- */
