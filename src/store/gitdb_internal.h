@@ -177,6 +177,22 @@ enum ks_status ks_git_lock(const struct ks_gitdb *db, const char *path,
 	const char *content, struct ks_error *err) KS_CHECKED;
 void ks_git_lock_sweep(const char *path, const char *content);
 
+/* Have kistore.lock say that `commit` is to be published, and whether git's
+ * index and the work tree are then still to be brought there: before the
+ * branch moves. */
+enum ks_status ks_git_intend(const struct ks_gitdb *db,
+	const struct ks_oid *commit, bool pending, struct ks_error *err)
+	KS_CHECKED;
+
+/* Move the branch of `head` from head->commit (from nothing, when it is unborn)
+ * to `commit`, which stands in the branch's lock file until then. The rename
+ * of that file is the commit point: *moved becomes true there, whatever fails
+ * after it, and is left alone otherwise. KS_BUSY when somebody else has moved
+ * the branch or holds its lock. */
+enum ks_status ks_git_move_branch(const struct ks_gitdb *db,
+	const struct ks_git_head *head, const struct ks_oid *commit,
+	bool *moved, struct ks_error *err) KS_CHECKED;
+
 /* The lock file of git's index, held by who is to publish `commit`. */
 enum ks_status ks_git_index_lock(const struct ks_gitdb *db,
 	const struct ks_oid *commit, struct ks_error *err) KS_CHECKED;

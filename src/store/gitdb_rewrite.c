@@ -3,12 +3,10 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/idmap.h"
-#include "store/lock.h"
 
 /*
  * Commits are taken parents first, so that a commit's new parents are known
@@ -632,57 +630,16 @@ check_newest(struct ks_git_rewrite *rewrite, struct ks_error *err)
 	return status;
 }
 
-/* With the branch's lock held. */
-static enum ks_status
-move_if_unmoved(struct ks_git_rewrite *rewrite, const char *path,
-	const char *lock, struct ks_error *err)
-{
-	const char *branch = rewrite->head.branch;
-	git_oid wanted = ks_git_oid(&rewrite->head.commit);
-	git_oid now;
-	int rc = git_reference_name_to_id(&now, rewrite->db->repo, branch);
-
-	if (rc < 0)
-		return ks_git_fail(err, rc, KS_CORRUPT, "reference %s",
-			branch);
-	if (!git_oid_equal(&now, &wanted))
-		return ks_fail(err, KS_BUSY,
-			"%s was moved by somebody else meanwhile", branch);
-	if (rename(lock, path) != 0)
-		return ks_fail_errno(err, "%s", path);
-	rewrite->published = true;
-	return ks_file_sync_parent(path, err);
-}
-
-/* As with every commit: what is to be published stands in kistore.lock and in
- * the branch's lock file, and the rename is the point of no return (G8, G9).
- * git's index and the files are those of the same tree. */
+/* As with every commit (G8, G9); git's index and the files are those of the
+ * same tree. */
 static enum ks_status
 move_branch(struct ks_git_rewrite *rewrite, struct ks_error *err)
 {
-	struct ks_gitdb *db = rewrite->db;
-	char content[KS_OID_HEX + 2];
-	char *path = ks_git_join(db->directory, rewrite->head.branch);
-	char *lock = path == NULL ? NULL : ks_git_join(path, ".lock");
-	enum ks_status status = KS_OK;
+	const struct ks_oid *commit = &rewrite->counts.head;
+	enum ks_status status = ks_git_intend(rewrite->db, commit, false, err);
 
-	(void)ks_oid_print(&rewrite->counts.head, content);
-	content[KS_OID_HEX] = '\n';
-	content[KS_OID_HEX + 1] = '\0';
-	if (lock == NULL)
-		status = ks_fail_nomem(err);
-	if (status == KS_OK)
-		status = ks_lock_write(db->directory, content, err);
-	if (status == KS_OK)
-		status = ks_git_lock(db, path, content, err);
-	if (status == KS_OK) {
-		status = move_if_unmoved(rewrite, path, lock, err);
-		if (!rewrite->published)
-			(void)unlink(lock);
-	}
-	free(lock);
-	free(path);
-	return status;
+	return status != KS_OK ? status : ks_git_move_branch(rewrite->db,
+		&rewrite->head, commit, &rewrite->published, err);
 }
 
 enum ks_status

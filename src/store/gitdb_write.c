@@ -149,8 +149,8 @@ read_intent(const struct ks_gitdb *db, struct ks_oid *commit, bool *pending)
 		*pending = strcmp(text + KS_OID_HEX, PENDING) == 0;
 }
 
-static enum ks_status
-write_intent(const struct ks_gitdb *db, const struct ks_oid *commit,
+enum ks_status
+ks_git_intend(const struct ks_gitdb *db, const struct ks_oid *commit,
 	bool pending, struct ks_error *err)
 {
 	char text[128];
@@ -203,7 +203,8 @@ finish_checkout(struct ks_gitdb *db, const struct ks_git_head *head,
 		return status;
 	status = ks_git_checkout(db, &found.parent, commit, err);
 	ks_git_index_unlock(db);
-	return status == KS_OK ? write_intent(db, commit, false, err) : status;
+	return status == KS_OK ? ks_git_intend(db, commit, false, err) :
+		status;
 }
 
 static void
@@ -388,16 +389,15 @@ ks_gitdb_finish(struct ks_git_writer *writer, const struct ks_oid *tree,
 	return KS_OK;
 }
 
-/* With the branch's lock held: is it still where the transaction began? */
+/* With the branch's lock held: is it still where the change began? */
 static enum ks_status
-check_unmoved(struct ks_git_writer *writer, struct ks_error *err)
+check_unmoved(const struct ks_gitdb *db, const struct ks_git_head *head,
+	struct ks_error *err)
 {
-	const struct ks_git_head *head = &writer->head;
 	git_oid now;
 	struct ks_oid found = { { 0 } };
 	char hex[KS_OID_HEX + 1];
-	int rc = git_reference_name_to_id(&now, writer->db->repo,
-		head->branch);
+	int rc = git_reference_name_to_id(&now, db->repo, head->branch);
 
 	if (rc == GIT_ENOTFOUND && head->unborn)
 		return KS_OK;
@@ -436,37 +436,43 @@ make_parents(const struct ks_gitdb *db, const char *branch,
 	return status;
 }
 
-/* The commit point is the rename. */
-static enum ks_status
-move_branch(struct ks_git_writer *writer, struct ks_error *err)
+enum ks_status
+ks_git_move_branch(const struct ks_gitdb *db, const struct ks_git_head *head,
+	const struct ks_oid *commit, bool *moved, struct ks_error *err)
 {
-	struct ks_gitdb *db = writer->db;
 	char content[KS_OID_HEX + 2];
-	char *path = ks_git_join(db->directory, writer->head.branch);
+	char *path = ks_git_join(db->directory, head->branch);
 	char *lock = path == NULL ? NULL : lock_name(path);
 	enum ks_status status = KS_OK;
 
-	lock_content(&writer->commit, content);
+	lock_content(commit, content);
 	if (lock == NULL)
 		status = ks_fail_nomem(err);
-	if (status == KS_OK && writer->head.unborn)
-		status = make_parents(db, writer->head.branch, err);
+	if (status == KS_OK && head->unborn)
+		status = make_parents(db, head->branch, err);
 	if (status == KS_OK)
 		status = ks_git_lock(db, path, content, err);
 	if (status == KS_OK) {
-		status = check_unmoved(writer, err);
+		status = check_unmoved(db, head, err);
 		if (status == KS_OK && rename(lock, path) != 0)
 			status = ks_fail_errno(err, "%s", path);
 		if (status != KS_OK)
 			(void)unlink(lock);
 	}
 	if (status == KS_OK) {
-		writer->published = true;
+		*moved = true;
 		status = ks_file_sync_parent(path, err);
 	}
 	free(lock);
 	free(path);
 	return status;
+}
+
+static enum ks_status
+move_branch(struct ks_git_writer *writer, struct ks_error *err)
+{
+	return ks_git_move_branch(writer->db, &writer->head, &writer->commit,
+		&writer->published, err);
 }
 
 /* git's index is locked before the branch moves, so that another program's
@@ -488,7 +494,7 @@ move_branch_and_files(struct ks_git_writer *writer, struct ks_error *err)
 			ks_oid_print(&writer->commit, hex));
 	ks_git_index_unlock(db);
 	return status == KS_OK ?
-		write_intent(db, &writer->commit, false, err) : status;
+		ks_git_intend(db, &writer->commit, false, err) : status;
 }
 
 enum ks_status
@@ -500,7 +506,8 @@ ks_gitdb_publish(struct ks_git_writer *writer, struct ks_error *err)
 	if (!writer->finished || writer->published)
 		return ks_fail(err, KS_USAGE,
 			"there is no finished transaction to publish");
-	status = write_intent(db, &writer->commit, db->worktree != NULL, err);
+	status = ks_git_intend(db, &writer->commit, db->worktree != NULL,
+		err);
 	if (status == KS_OK)
 		status = db->worktree == NULL ? move_branch(writer, err) :
 			move_branch_and_files(writer, err);
