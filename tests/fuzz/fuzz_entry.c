@@ -6,15 +6,7 @@
 
 #include "format/entry.h"
 #include "format/json.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "../lib/fuzz.h"
 
 /* Members that begin with "x-" are not kept. */
 static bool

@@ -3,21 +3,11 @@
  * the rules of the store: bodies are records in normal form, provenance and
  * reasons are what a log line may carry.
  */
-#include <stdlib.h>
-
 #include "format/entry.h"
 #include "format/intake.h"
 #include "format/json.h"
 #include "format/record.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "../lib/fuzz.h"
 
 static bool
 ignore(void *arg, enum ks_finding_level level, const char *path,

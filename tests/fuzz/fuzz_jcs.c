@@ -2,19 +2,9 @@
  * Whatever text is accepted has a canonical form that is accepted again,
  * unchanged, and that the reader steps through without losing a byte.
  */
-#include <stdlib.h>
-
 #include "format/jcs.h"
 #include "format/json.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "../lib/fuzz.h"
 
 /* Copy `value` by stepping through its members or elements. */
 static void

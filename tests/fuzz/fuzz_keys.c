@@ -2,20 +2,10 @@
  * Keys, signatures and tags that are accepted are written again as what is
  * read again the same. The first byte picks what the rest is read as.
  */
-#include <stdlib.h>
-
 #include "format/gittag.h"
 #include "format/keyfile.h"
 #include "format/sshkey.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "../lib/fuzz.h"
 
 /* A refusal says why, in one line. */
 static bool

@@ -7,15 +7,7 @@
 
 #include "format/json.h"
 #include "format/replay.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "../lib/fuzz.h"
 
 static bool
 next_line(struct ks_span *rest, struct ks_span *line)

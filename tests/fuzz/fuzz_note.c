@@ -3,11 +3,8 @@
  * same bytes again. Opening and merging never say more than the lines that
  * verify, and what is merged is a note that opens. The same for checkpoints.
  */
-#include <stdlib.h>
-
 #include "format/checkpoint.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "../lib/fuzz.h"
 
 /* Keys of the notes in the corpus. */
 static const char *const known[] = {
@@ -23,13 +20,6 @@ static const char *const known[] = {
 		"Aawlof9uGSTCm3W44kb3n5oe6//8hEH94nWlASUqlzHn",
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static struct ks_vkey *
 vkeys(void)

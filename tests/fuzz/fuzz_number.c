@@ -8,15 +8,7 @@
 #include <string.h>
 
 #include "format/number.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "../lib/fuzz.h"
 
 static const char *
 skip_digits(const char *p)

@@ -6,15 +6,7 @@
 #include <stdlib.h>
 
 #include "format/policy.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "../lib/fuzz.h"
 
 static bool
 is_met(const struct ks_policy *policy, const struct ks_note_key *keys,

@@ -11,15 +11,7 @@
 #include "format/proof.h"
 #include "format/snapfile.h"
 #include "format/tar.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "../lib/fuzz.h"
 
 /* Writes down what it is told, and what it is told as a stream. */
 struct reader {

@@ -3,18 +3,8 @@
  * it may have an extra line decides nothing else, and checking what it proves
  * ends.
  */
-#include <stdlib.h>
-
 #include "format/tlogproof.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "../lib/fuzz.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_LEN 4096
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define NAME_MAX_LEN 4096
 
 static int
 is_visible(const struct dirent *entry)
