@@ -13,17 +13,6 @@ prepare() {
 	digest=$(cut -d' ' -f1 receipt)
 }
 
-# Files that only a dead writer leaves, and packs without an index.
-leftovers() {
-	find "$1" \( -name 'kistore-*' -o -name '.kistore-*' -o \
-		-name 'pack_git2_*' -o -name '*.keep' -o -name '*.lock' -o \
-		-name 'tmp_*' \) ! -name kistore.lock \
-		! -name 'kistore-index.sqlite*'
-	find "$1" -name '*.pack' | while read -r pack; do
-		[ -e "${pack%.pack}.idx" ] || echo "$pack"
-	done
-}
-
 # sound STORE OLD ENTRIES: verify is clean, HEAD is OLD or its child, which has
 # so many entries; then a writer works and sweeps.
 sound() {

@@ -924,17 +924,6 @@ SIGNATURE='gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ\n -----END PGP SIGNATURE
 
 # ---- death -----------------------------------------------------------------
 
-# Files that only a dead writer leaves.
-leftovers() {
-	find "$1" \( -name 'kistore-*' -o -name '.kistore-*' -o \
-		-name 'pack_git2_*' -o -name '*.keep' -o -name '*.lock' -o \
-		-name 'tmp_*' \) ! -name kistore.lock \
-		! -name 'kistore-index.sqlite*'
-	find "$1" -name '*.pack' | while read -r pack; do
-		[ -e "${pack%.pack}.idx" ] || echo "$pack"
-	done
-}
-
 # sound STORE: the old state or the new one; then a purge completes it.
 sound() {
 	kept "$1"

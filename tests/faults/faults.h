@@ -280,7 +280,7 @@ where(const struct scenario *scenario, long n)
 static inline void
 assert_nothing_left(const struct scenario *scenario, long n)
 {
-	if (scratch_sh("cd " WORK "; find . -type f | sed 's,^./,,' | "
+	if (sh("cd " WORK "; find . -type f | sed 's,^./,,' | "
 		"grep -vxE '" FILES "'") == 0)
 		fail_msg("%s: something is left", where(scenario, n));
 }
@@ -293,7 +293,7 @@ start_from(const char *start)
 	(void)snprintf(command, sizeof(command), "rm -rf " WORK "; "
 		"[ -z '%s' ] || cp -a '%s' " WORK, start == NULL ? "" : start,
 		start == NULL ? "" : start);
-	assert_int_equal(scratch_sh(command), 0);
+	assert_int_equal(sh(command), 0);
 }
 
 /* What a scenario leaves when nothing fails. */

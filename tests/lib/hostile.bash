@@ -25,6 +25,18 @@ unchanged() {
 	diff "$BATS_TEST_TMPDIR/state.${1//\//_}" <(state_of "$1")
 }
 
+# leftovers DIRECTORY: files that only a dead writer leaves, and packs without
+# an index.
+leftovers() {
+	find "$1" \( -name 'kistore-*' -o -name '.kistore-*' -o \
+		-name 'pack_git2_*' -o -name '*.keep' -o -name '*.lock' -o \
+		-name 'tmp_*' \) ! -name kistore.lock \
+		! -name 'kistore-index.sqlite*'
+	find "$1" -name '*.pack' | while read -r pack; do
+		[ -e "${pack%.pack}.idx" ] || echo "$pack"
+	done
+}
+
 # The last command said exactly one line.
 one_line() {
 	local lines

@@ -7,39 +7,35 @@
 #ifndef TESTS_LIB_SCRATCH_H
 #define TESTS_LIB_SCRATCH_H
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "shell.h"
 #include "store/gitdb.h"
 #include "store/lock.h"
 
 static char scratch_directory[64];
 static char scratch_before[4096];
 
-/* Run a shell script; its exit status. */
+/* Fixtures of cmocka: the directory alone. */
 static inline int
-scratch_sh(const char *script)
-{
-	int rc = system(script);
-
-	return WIFEXITED(rc) ? WEXITSTATUS(rc) : -1;
-}
-
-/* Fixtures of cmocka. */
-static inline int
-scratch_setup(void **state)
+scratch_enter(void **state)
 {
 	(void)state;
 	/* In memory where there is such a place: fsync is free there. */
 	(void)snprintf(scratch_directory, sizeof(scratch_directory),
 		"%s/kistore-test-XXXXXX", access("/dev/shm", W_OK) == 0 ?
 		"/dev/shm" : "/tmp");
-	if (getcwd(scratch_before, sizeof(scratch_before)) == NULL ||
+	return getcwd(scratch_before, sizeof(scratch_before)) == NULL ||
 		mkdtemp(scratch_directory) == NULL ||
-		chdir(scratch_directory) != 0)
+		chdir(scratch_directory) != 0;
+}
+
+/* The directory, and what git goes by. */
+static inline int
+scratch_setup(void **state)
+{
+	if (scratch_enter(state) != 0)
 		return 1;
 	(void)unsetenv("XDG_CONFIG_HOME");
 	(void)setenv("GIT_CONFIG_NOSYSTEM", "1", 1);

@@ -66,6 +66,14 @@ vector_json(struct ks_buf *text)
 	return ks_buf_span(text);
 }
 
+/* A file under fixtures/trust as canonical JSON, in `out`. */
+static inline struct ks_span
+vector_read_json(const char *name, struct ks_buf *out)
+{
+	vector_read(name, out);
+	return vector_json(out);
+}
+
 static inline struct ks_span
 vector_member(struct ks_span object, const char *name)
 {
@@ -74,6 +82,39 @@ vector_member(struct ks_span object, const char *name)
 	if (!ks_json_find(object, name, &value))
 		fail_msg("no member %s", name);
 	return value;
+}
+
+static inline struct ks_span
+vector_element(struct ks_span array, size_t index)
+{
+	struct ks_json_iter it = ks_json_iter(array);
+	struct ks_span value = ks_span(NULL, 0);
+	size_t i;
+
+	for (i = 0; i <= index; i++)
+		assert_true(ks_json_next_element(&it, &value));
+	return value;
+}
+
+/* The characters of a string, in `out`, which is emptied first. */
+static inline struct ks_span
+vector_unescape(struct ks_span string, struct ks_buf *out)
+{
+	assert_int_equal(ks_json_type(string), KS_JSON_STRING);
+	ks_buf_clear(out);
+	ks_json_unescape(out, ks_json_raw(string));
+	assert_false(out->failed);
+	return ks_buf_span(out);
+}
+
+/* Those of a member, which the caller releases. */
+static inline struct ks_buf
+vector_string(struct ks_span object, const char *name)
+{
+	struct ks_buf out = KS_BUF_INIT;
+
+	(void)vector_unescape(vector_member(object, name), &out);
+	return out;
 }
 
 /* A string without escapes. */
@@ -91,6 +132,13 @@ vector_number(struct ks_span object, const char *name)
 	assert_true(ks_json_integer(vector_member(object, name), &value));
 	assert_true(value >= 0);
 	return (uint64_t)value;
+}
+
+/* A string of exactly as many bytes in hex. */
+static inline void
+vector_bytes(struct ks_span object, const char *name, uint8_t *out, size_t len)
+{
+	assert_true(ks_hex_decode(vector_text(object, name), out, len));
 }
 
 static inline struct ks_id

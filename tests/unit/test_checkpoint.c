@@ -60,13 +60,13 @@ static void
 check_case(struct ks_span item, const struct ks_vkey *log)
 {
 	struct ks_note_key key = { .vkey = log };
-	struct ks_span expect = trust_member(item, "expect");
+	struct ks_span expect = vector_member(item, "expect");
 	struct ks_buf bytes = KS_BUF_INIT;
 	struct ks_checkpoint checkpoint;
 	struct ks_note note;
 
 	/* All are signed notes; what differs is the text. */
-	(void)trust_text(trust_member(item, "note"), &bytes);
+	(void)vector_unescape(vector_member(item, "note"), &bytes);
 	assert_int_equal(ks_note_parse(ks_buf_span(&bytes), &note, NULL),
 		KS_OK);
 	assert_int_equal(ks_note_open(&note, &key, 1, NULL), KS_OK);
@@ -78,7 +78,7 @@ check_case(struct ks_span item, const struct ks_vkey *log)
 			ks_span_is(checkpoint.origin, log->name));
 		assert_int_equal(ks_json_is(expect, "ok-other-origin"),
 			ks_span_is(checkpoint.origin, "go.sum database tree"));
-		assert_int_equal(ks_json_is(trust_member(item, "name"),
+		assert_int_equal(ks_json_is(vector_member(item, "name"),
 			"extension"), checkpoint.extension.len > 0);
 	}
 	ks_note_release(&note);
@@ -95,10 +95,10 @@ each_checkpoint_of_the_vectors_gets_its_verdict(void **state)
 	size_t seen = 0;
 
 	(void)state;
-	trust_read("checkpoints.json", &file);
-	trust_vkey(ks_json_raw(trust_member(ks_buf_span(&file), "log_vkey")),
+	(void)vector_read_json("checkpoints.json", &file);
+	trust_vkey(ks_json_raw(vector_member(ks_buf_span(&file), "log_vkey")),
 		&log);
-	it = ks_json_iter(trust_member(ks_buf_span(&file), "cases"));
+	it = ks_json_iter(vector_member(ks_buf_span(&file), "cases"));
 	while (ks_json_next_element(&it, &item)) {
 		check_case(item, &log);
 		seen++;
@@ -163,10 +163,10 @@ check_log300(struct ks_span item)
 	struct ks_checkpoint checkpoint;
 	struct ks_buf bytes = KS_BUF_INIT, base64 = KS_BUF_INIT;
 	struct ks_note note;
-	int64_t size = trust_integer(item, "size");
+	uint64_t size = vector_number(item, "size");
 	size_t i;
 
-	(void)trust_text(trust_member(item, "checkpoint"), &bytes);
+	(void)vector_unescape(vector_member(item, "checkpoint"), &bytes);
 	assert_int_equal(ks_note_parse(ks_buf_span(&bytes), &note, NULL),
 		KS_OK);
 	for (i = 0; i < PARTIES; i++)
@@ -184,10 +184,9 @@ check_log300(struct ks_span item)
 	assert_int_equal(checkpoint.extension.len, 0);
 	ks_base64_encode(ks_span(checkpoint.root.bytes, KS_ID_BYTES),
 		&base64);
-	assert_true(ks_json_is(trust_member(item, "root"),
+	assert_true(ks_json_is(vector_member(item, "root"),
 		ks_buf_cstr(&base64)));
-	check_signed(ks_buf_span(&bytes), (uint64_t)size,
-		&checkpoint.root);
+	check_signed(ks_buf_span(&bytes), size, &checkpoint.root);
 	ks_note_release(&note);
 	ks_buf_release(&bytes);
 	ks_buf_release(&base64);
@@ -203,8 +202,8 @@ the_checkpoints_of_the_log_of_300_are_read_and_signed_to_the_byte(
 	size_t seen = 0;
 
 	(void)state;
-	trust_read("log300_checkpoints.json", &file);
-	it = ks_json_iter(trust_member(ks_buf_span(&file), "checkpoints"));
+	it = ks_json_iter(vector_member(
+		vector_read_json("log300_checkpoints.json", &file), "checkpoints"));
 	while (ks_json_next_element(&it, &item)) {
 		check_log300(item);
 		seen++;
@@ -219,8 +218,8 @@ check_cosignature(struct ks_span item, uint64_t timestamp)
 	struct ks_buf text = KS_BUF_INIT, line = KS_BUF_INIT;
 	struct ks_buf made = KS_BUF_INIT;
 
-	(void)trust_text(trust_member(item, "checkpoint_text"), &text);
-	(void)trust_text(trust_member(item, "note_line"), &line);
+	(void)vector_unescape(vector_member(item, "checkpoint_text"), &text);
+	(void)vector_unescape(vector_member(item, "note_line"), &line);
 	assert_int_equal(ks_checkpoint_cosign(ks_buf_span(&text),
 		&parties.vkey[WITNESS], &parties.secret[WITNESS], timestamp,
 		&made, NULL), KS_OK);
@@ -236,9 +235,9 @@ the_cosignatures_of_the_vectors_are_made_to_the_byte(void **state)
 	struct ks_buf file = KS_BUF_INIT;
 
 	(void)state;
-	trust_read("cosignature_ed25519.json", &file);
+	(void)vector_read_json("cosignature_ed25519.json", &file);
 	check_cosignature(ks_buf_span(&file), 1735689900);
-	check_cosignature(trust_member(ks_buf_span(&file), "with_extension"),
+	check_cosignature(vector_member(ks_buf_span(&file), "with_extension"),
 		1735689900);
 	ks_buf_release(&file);
 }

@@ -188,7 +188,7 @@ a_damaged_dictionary_is_told_with_its_path(void **state)
 		ks_dictionaries_free(all);
 		ks_buf_release(&bytes);
 		ks_gitdb_close(db);
-		assert_int_equal(scratch_sh("rm -rf " REPOSITORY), 0);
+		assert_int_equal(sh("rm -rf " REPOSITORY), 0);
 	}
 }
 

@@ -611,15 +611,6 @@ a_key_written_with_a_passphrase_needs_it(void **state)
 /* ---- Against openssl(1) ---- */
 
 static void
-need_openssl(void)
-{
-	if (scratch_sh("command -v openssl >/dev/null") == 0)
-		return;
-	print_message("there is no openssl\n");
-	skip();
-}
-
-static void
 read_file(const char *path, struct ks_buf *out)
 {
 	struct ks_error err = KS_ERROR_INIT;
@@ -636,7 +627,7 @@ openssl_reads_the_keys_that_are_written(void **state)
 	struct ks_buf out = KS_BUF_INIT;
 
 	(void)state;
-	need_openssl();
+	need("openssl");
 	ks_buf_text(&out, "Name: example.org/log\n");
 	assert_int_equal(ks_pem_write_secret(&key, ks_span(NULL, 0), &out,
 		NULL), KS_OK);
@@ -648,7 +639,7 @@ openssl_reads_the_keys_that_are_written(void **state)
 	ks_buf_clear(&out);
 	assert_int_equal(ks_pem_write_public(&key.public, &out, NULL), KS_OK);
 	scratch_write("public.pem", ks_buf_span(&out));
-	assert_int_equal(scratch_sh("set -e; openssl pkey -in plain.pem "
+	assert_int_equal(sh("set -e; openssl pkey -in plain.pem "
 		"-pubout | cmp - public.pem; openssl pkey -in encrypted.pem "
 		"-passin pass:secret -pubout | cmp - public.pem; openssl pkey "
 		"-pubin -in public.pem -pubout | cmp - public.pem"), 0);
@@ -667,8 +658,8 @@ the_keys_that_openssl_makes_are_read(void **state)
 	size_t i;
 
 	(void)state;
-	need_openssl();
-	assert_int_equal(scratch_sh("exec 2>/dev/null; set -e; "
+	need("openssl");
+	assert_int_equal(sh("exec 2>/dev/null; set -e; "
 		"openssl genpkey -algorithm ed25519 -out plain.pem; "
 		"openssl genpkey -algorithm ed25519 -aes256 -pass pass:secret "
 		"-out own.pem; openssl pkey -in plain.pem -aes256 "
@@ -700,20 +691,20 @@ openssl_and_this_module_verify_each_others_signatures(void **state)
 	struct ks_span message = ks_span_text("example.org/log\n1\nroot\n");
 
 	(void)state;
-	need_openssl();
+	need("openssl");
 	scratch_write("secret.pem", ks_span_text(PRIVATE(SECRET_BASE64)));
 	scratch_write("public.pem", ks_span_text(PUBLIC(PUBLIC_BASE64)));
 	scratch_write("message", message);
 	assert_int_equal(ks_ed25519_sign(&key, message, signature, NULL),
 		KS_OK);
 	scratch_write("ours", ks_span(signature, sizeof(signature)));
-	assert_int_equal(scratch_sh("openssl pkeyutl -verify -rawin -pubin "
+	assert_int_equal(sh("openssl pkeyutl -verify -rawin -pubin "
 		"-inkey public.pem -in message -sigfile ours >/dev/null"), 0);
-	assert_int_equal(scratch_sh("openssl pkeyutl -sign -rawin -inkey "
+	assert_int_equal(sh("openssl pkeyutl -sign -rawin -inkey "
 		"secret.pem -in message -out theirs && cmp ours theirs"), 0);
 	signature[0] ^= 1;
 	scratch_write("ours", ks_span(signature, sizeof(signature)));
-	assert_int_not_equal(scratch_sh("openssl pkeyutl -verify -rawin "
+	assert_int_not_equal(sh("openssl pkeyutl -verify -rawin "
 		"-pubin -inkey public.pem -in message -sigfile ours "
 		">/dev/null 2>&1"), 0);
 }

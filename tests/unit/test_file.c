@@ -10,35 +10,14 @@
 
 #include <cmocka.h>
 
+#include "../lib/scratch.h"
+
 /* Each test runs in a directory of its own, which is the current one. */
-static char scratch[64];
-
-static int
-setup(void **state)
-{
-	(void)state;
-	(void)snprintf(scratch, sizeof(scratch), "/tmp/kistore-test-XXXXXX");
-	return mkdtemp(scratch) == NULL || chdir(scratch) != 0;
-}
-
-static int
-teardown(void **state)
-{
-	char command[128];
-
-	(void)state;
-	(void)snprintf(command, sizeof(command), "rm -rf %s", scratch);
-	return chdir("/") != 0 || system(command) != 0;
-}
 
 static void
 make(const char *path, const char *text)
 {
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_not_equal(fputs(text, file), EOF);
-	assert_int_equal(fclose(file), 0);
+	scratch_write(path, ks_span_text(text));
 }
 
 static void
@@ -52,16 +31,10 @@ assert_holds(const char *path, const char *text)
 }
 
 /* How many names there are in the current directory. */
-static int
+static long
 count_names(void)
 {
-	FILE *list = popen("ls -A | wc -l", "r");
-	int count = -1;
-
-	assert_non_null(list);
-	assert_int_equal(fscanf(list, "%d", &count), 1);
-	assert_int_equal(pclose(list), 0);
-	return count;
+	return strtol(output("ls -A | wc -l"), NULL, 10);
 }
 
 static void
@@ -272,7 +245,8 @@ flushing_needs_something_to_flush(void **state)
 	assert_int_equal(ks_file_sync_parent("absent/a", NULL), KS_NOT_FOUND);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scratch_enter, scratch_teardown)
 
 int
 main(void)

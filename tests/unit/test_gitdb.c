@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "store/lock.h"
+#include "../lib/scratch.h"
 
 /*
  * Each test runs in a directory of its own, which is the current one. Stock git
@@ -25,27 +25,11 @@
 #define LIMIT ((uint64_t)64 << 20)
 #define CHANGES_MAX 64
 
-static char scratch[64];
-
-/* In memory where that is possible: there are many flushes to wait for. */
-static int
-setup(void **state)
-{
-	(void)state;
-	(void)snprintf(scratch, sizeof(scratch), "%s/kistore-test-XXXXXX",
-		access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	return mkdtemp(scratch) == NULL || chdir(scratch) != 0;
-}
-
 static int
 teardown(void **state)
 {
-	char command[128];
-
-	(void)state;
 	(void)umask(022);
-	(void)snprintf(command, sizeof(command), "rm -rf %s", scratch);
-	return chdir("/") != 0 || system(command) != 0;
+	return scratch_teardown(state);
 }
 
 /* A HOME without anybody's configuration; libgit2 looks for it once. */
@@ -68,32 +52,6 @@ remove_home(void **state)
 	(void)state;
 	(void)snprintf(command, sizeof(command), "rm -rf %s", home);
 	return system(command) != 0;
-}
-
-/* Run a shell script; its exit status. */
-static int
-sh(const char *script)
-{
-	int rc = system(script);
-
-	return WIFEXITED(rc) ? WEXITSTATUS(rc) : -1;
-}
-
-/* What a script prints, without the last LF. */
-static const char *
-output(const char *script)
-{
-	static char text[4096];
-	FILE *pipe = popen(script, "r");
-	size_t len;
-
-	assert_non_null(pipe);
-	len = fread(text, 1, sizeof(text) - 1, pipe);
-	text[len] = '\0';
-	if (len > 0 && text[len - 1] == '\n')
-		text[len - 1] = '\0';
-	(void)pclose(pipe);
-	return text;
 }
 
 static struct ks_gitdb *
@@ -251,9 +209,11 @@ a_new_repository_with_a_work_tree_is_one_for_git_too(void **state)
 	char expected[128];
 
 	(void)state;
-	(void)snprintf(expected, sizeof(expected), "%s/r/", scratch);
+	(void)snprintf(expected, sizeof(expected), "%s/r/",
+		scratch_directory);
 	assert_string_equal(ks_gitdb_worktree(db), expected);
-	(void)snprintf(expected, sizeof(expected), "%s/r/.git/", scratch);
+	(void)snprintf(expected, sizeof(expected), "%s/r/.git/",
+		scratch_directory);
 	assert_string_equal(ks_gitdb_directory(db), expected);
 	assert_string_equal(output("git -C r status --porcelain --branch"),
 		"## No commits yet on main");
@@ -356,8 +316,8 @@ every_layout_that_git_knows_is_opened(void **state)
 			assert_null(db);
 			continue;
 		}
-		(void)snprintf(path, sizeof(path), "%s/%s", scratch,
-			table[i].directory);
+		(void)snprintf(path, sizeof(path), "%s/%s",
+			scratch_directory, table[i].directory);
 		assert_string_equal(ks_gitdb_directory(db), path);
 		if (table[i].worktree == NULL)
 			assert_null(ks_gitdb_worktree(db));
@@ -1618,7 +1578,7 @@ an_unfinished_checkout_is_finished_by_the_next_writer(void **state)
 	ks_gitdb_close(db);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_enter, teardown)
 
 int
 main(void)

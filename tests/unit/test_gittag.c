@@ -29,10 +29,8 @@ load_vectors(void **state)
 	uint8_t seed[KS_ED25519_KEY];
 
 	(void)state;
-	vector_read("sshsig/git_objects.json", &vectors);
-	(void)vector_json(&vectors);
-	assert_true(ks_hex_decode(vector_text(ks_buf_span(&vectors),
-		"seed_hex"), seed, sizeof(seed)));
+	vector_bytes(vector_read_json("sshsig/git_objects.json", &vectors),
+		"seed_hex", seed, sizeof(seed));
 	return ks_ed25519_from_seed(seed, &signer, NULL) != KS_OK;
 }
 
@@ -42,16 +40,6 @@ drop_vectors(void **state)
 	(void)state;
 	ks_buf_release(&vectors);
 	return 0;
-}
-
-static struct ks_buf
-member_text(struct ks_span object, const char *name)
-{
-	struct ks_buf out = KS_BUF_INIT;
-
-	ks_json_unescape(&out, vector_text(object, name));
-	assert_false(out.failed);
-	return out;
 }
 
 static enum ks_status
@@ -85,8 +73,8 @@ the_tag_that_git_signed_is_taken_apart_and_made_again(void **state)
 
 	(void)state;
 	assert_true(ks_json_next_element(&it, &item));
-	object = member_text(item, "object");
-	payload = member_text(item, "payload");
+	object = vector_string(item, "object");
+	payload = vector_string(item, "payload");
 	assert_int_equal(ks_git_tag_read(ks_buf_span(&object), &tag, NULL),
 		KS_OK);
 	assert_span(tag.object, OID);
@@ -132,7 +120,7 @@ static const struct {
 static void
 check_outcome(size_t i, struct ks_span item)
 {
-	struct ks_buf object = member_text(item, "object");
+	struct ks_buf object = vector_string(item, "object");
 	struct ks_error err = KS_ERROR_INIT;
 	struct ks_span why;
 	enum ks_status status = judge(ks_buf_span(&object), &err);
@@ -513,11 +501,8 @@ make_repository(void)
 {
 	struct ks_buf out = KS_BUF_INIT;
 
-	if (scratch_sh("command -v git >/dev/null") != 0 ||
-		scratch_sh("command -v ssh-keygen >/dev/null") != 0) {
-		print_message("there is no git or no ssh-keygen\n");
-		skip();
-	}
+	need("git");
+	need("ssh-keygen");
 	assert_int_equal(ks_ssh_secret_write(&signer, ks_span_text("x"), &out,
 		NULL), KS_OK);
 	scratch_write("key", ks_buf_span(&out));
@@ -529,7 +514,7 @@ make_repository(void)
 	ks_ssh_line_write(&signer.public, ks_span(NULL, 0), &out);
 	scratch_write("allowed", ks_buf_span(&out));
 	ks_buf_wipe(&out);
-	assert_int_equal(scratch_sh("exec >/dev/null; chmod 600 key && "
+	assert_int_equal(sh("exec >/dev/null; chmod 600 key && "
 		"git init -q . && git commit -q --allow-empty -m x && "
 		"git config gpg.ssh.allowedSignersFile \"$PWD/allowed\" && "
 		"git config gpg.format ssh && "
@@ -559,7 +544,7 @@ git_verifies_the_tags_that_are_written(void **state)
 	tag.object = ks_buf_span(&head);
 	assert_int_equal(ks_git_tag_write(&tag, &signer, &bytes, NULL), KS_OK);
 	scratch_write("tag", ks_buf_span(&bytes));
-	assert_int_equal(scratch_sh("id=$(git hash-object -t tag -w tag) && "
+	assert_int_equal(sh("id=$(git hash-object -t tag -w tag) && "
 		"git update-ref refs/tags/snapshot/3 $id && "
 		"git verify-tag snapshot/3 2>/dev/null && "
 		"git fsck --strict --no-dangling"), 0);
@@ -576,7 +561,7 @@ the_tags_that_git_signs_are_read(void **state)
 
 	(void)state;
 	make_repository();
-	assert_int_equal(scratch_sh("TZ=Asia/Kolkata git tag -s -m message "
+	assert_int_equal(sh("TZ=Asia/Kolkata git tag -s -m message "
 		"snapshot/3 && git cat-file tag snapshot/3 >tag"), 0);
 	read_file("tag", &bytes);
 	if (ks_git_tag_read(ks_buf_span(&bytes), &tag, &err) != KS_OK)

@@ -254,7 +254,7 @@ static int
 remove_index(void **state)
 {
 	(void)state;
-	return scratch_sh("rm -rf " INDEX_FILE "*");
+	return sh("rm -rf " INDEX_FILE "*");
 }
 
 /* ---- everything that an index says ------------------------------------- */
@@ -520,7 +520,7 @@ a_past_state_neither_uses_nor_writes_the_file(void **state)
 	scratch_write(INDEX_FILE, ks_span_text("rubbish"));
 	print_opened(&states[3], true, &found);
 	assert_same(&found, &fresh, "past, beside rubbish");
-	assert_int_equal(scratch_sh("[ \"$(cat " INDEX_FILE ")\" = rubbish ]"),
+	assert_int_equal(sh("[ \"$(cat " INDEX_FILE ")\" = rubbish ]"),
 		0);
 	ks_buf_release(&found);
 	ks_buf_release(&fresh);
@@ -723,7 +723,7 @@ run_script(const char *script)
 		} else {
 			ks_buf_byte(&text, (uint8_t)*script);
 		}
-	assert_int_equal(scratch_sh(ks_buf_cstr(&text)), 0);
+	assert_int_equal(sh(ks_buf_cstr(&text)), 0);
 	ks_buf_release(&text);
 }
 
@@ -794,7 +794,7 @@ damage_found_later_is_told_and_then_mended(void **state)
 		ks_buf_printf(&script, "yes | tr -d '\\n' | dd of=" INDEX_FILE
 			" bs=4096 seek=%ld count=1 iflag=fullblock "
 			"conv=notrunc 2>/dev/null", page);
-		assert_int_equal(scratch_sh(ks_buf_cstr(&script)), 0);
+		assert_int_equal(sh(ks_buf_cstr(&script)), 0);
 		index = open_index(last, false);
 		printing.out = &rows;
 		if (ks_index_by_digest(index, ks_span(NULL, 0), print_row,
@@ -824,7 +824,7 @@ opens_read_only(const struct state *at, struct ks_buf *fresh)
 	pid_t pid;
 	int rc = -1;
 
-	assert_int_equal(scratch_sh("chmod 755 .; chmod -R a+rX,a-w "
+	assert_int_equal(sh("chmod 755 .; chmod -R a+rX,a-w "
 		REPOSITORY "; [ $(id -u) != 0 ] || "
 		"chown -R 65534 " REPOSITORY), 0);
 	pid = fork();
@@ -843,7 +843,7 @@ opens_read_only(const struct state *at, struct ks_buf *fresh)
 			0 : 4);
 	}
 	assert_int_equal(waitpid(pid, &rc, 0), pid);
-	assert_int_equal(scratch_sh("chmod -R u+w " REPOSITORY "; "
+	assert_int_equal(sh("chmod -R u+w " REPOSITORY "; "
 		"[ $(id -u) != 0 ] || chown -R 0 " REPOSITORY), 0);
 	return WIFEXITED(rc) && WEXITSTATUS(rc) == 0;
 }
@@ -869,7 +869,7 @@ a_directory_that_cannot_be_written_gets_no_file(void **state)
 	(void)remove_index(NULL);
 	scratch_write(INDEX_FILE, ks_span_text("rubbish"));
 	assert_true(opens_read_only(last, &fresh));
-	assert_int_equal(scratch_sh("[ \"$(cat " INDEX_FILE ")\" = rubbish ]"),
+	assert_int_equal(sh("[ \"$(cat " INDEX_FILE ")\" = rubbish ]"),
 		0);
 	ks_buf_release(&fresh);
 }

@@ -256,7 +256,7 @@ static void
 a_directory_is_walked_in_byte_order_of_paths(void **state)
 {
 	(void)state;
-	assert_int_equal(scratch_sh("mkdir -p d/sub d/a.json.d && "
+	assert_int_equal(sh("mkdir -p d/sub d/a.json.d && "
 		"echo 1 > d/b.json && echo 2 > d/B.json && "
 		"echo 3 > d/sub/c.jsonl && echo 4 > d/a.json.d/x.json && "
 		"echo 5 > d/z.jsonl"), 0);
@@ -271,7 +271,7 @@ static void
 everything_else_in_a_directory_is_listed_as_skipped(void **state)
 {
 	(void)state;
-	assert_int_equal(scratch_sh("mkdir d && echo 1 > d/a.json && "
+	assert_int_equal(sh("mkdir d && echo 1 > d/a.json && "
 		"echo 2 > d/notes.txt && ln -s a.json d/link.json && "
 		"ln -s . d/loop && mkfifo d/pipe.json && "
 		"echo 3 > d/x.JSON && echo 4 > d/json"), 0);
@@ -298,7 +298,7 @@ static void
 directories_that_nest_without_end_are_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(scratch_sh("p=d; i=0; while [ $i -lt 70 ]; do "
+	assert_int_equal(sh("p=d; i=0; while [ $i -lt 70 ]; do "
 		"p=$p/d; i=$((i + 1)); done; mkdir -p $p; "
 		"echo 1 > d/a.json"), 0);
 	assert_refused("d", KS_INVALID, "directories nest deeper than 64");
@@ -310,7 +310,7 @@ static void
 what_holds_no_records_is_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(scratch_sh("mkdir empty only; echo x > only/x.txt; "
+	assert_int_equal(sh("mkdir empty only; echo x > only/x.txt; "
 		"mkfifo fifo; ln -s nowhere dangling"), 0);
 	assert_refused("empty", KS_INVALID, "empty: a directory without "
 		"records");

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,39 +13,10 @@
 
 #include <cmocka.h>
 
-static char directory[64];
+#include "../lib/scratch.h"
 
-static char *
-path(const char *name)
-{
-	static char text[128];
-
-	(void)snprintf(text, sizeof(text), "%s%s", directory, name);
-	return text;
-}
-
-static int
-setup(void **state)
-{
-	(void)state;
-	(void)snprintf(directory, sizeof(directory),
-		"/tmp/kistore-test-XXXXXX");
-	if (mkdtemp(directory) == NULL)
-		return 1;
-	directory[strlen(directory) + 1] = '\0';
-	directory[strlen(directory)] = '/';
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	char command[128];
-
-	(void)state;
-	(void)snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command) != 0;
-}
+/* Each test runs in a directory of its own, which is the current one. */
+static const char directory[] = "./";
 
 /* A process that takes the lock, says so, and waits to be killed. */
 static pid_t
@@ -167,10 +137,10 @@ what_is_locked_is_the_file_that_has_the_name_now(void **state)
 
 	(void)state;
 	assert_int_equal(ks_lock_take(&first, directory, 0, NULL, NULL), KS_OK);
-	assert_int_equal(unlink(path(KS_LOCK_NAME)), 0);
+	assert_int_equal(unlink(KS_LOCK_NAME), 0);
 	assert_int_equal(ks_lock_take(&second, directory, 0, NULL, NULL), KS_OK);
 	assert_int_equal(fstat(second.fd, &held), 0);
-	assert_int_equal(stat(path(KS_LOCK_NAME), &named), 0);
+	assert_int_equal(stat(KS_LOCK_NAME, &named), 0);
 	assert_true(held.st_ino == named.st_ino);
 	ks_lock_release(&first);
 	ks_lock_release(&second);
@@ -183,15 +153,15 @@ anything_but_a_regular_file_is_refused(void **state)
 	struct stat st;
 
 	(void)state;
-	assert_int_equal(symlink("victim", path(KS_LOCK_NAME)), 0);
+	assert_int_equal(symlink("victim", KS_LOCK_NAME), 0);
 	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL), KS_IO);
 	assert_int_equal(ks_lock_write(directory, "x", NULL), KS_IO);
-	assert_int_equal(lstat(path("victim"), &st), -1);
-	assert_int_equal(unlink(path(KS_LOCK_NAME)), 0);
-	assert_int_equal(mkfifo(path(KS_LOCK_NAME), 0600), 0);
+	assert_int_equal(lstat("victim", &st), -1);
+	assert_int_equal(unlink(KS_LOCK_NAME), 0);
+	assert_int_equal(mkfifo(KS_LOCK_NAME, 0600), 0);
 	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL), KS_IO);
-	assert_int_equal(unlink(path(KS_LOCK_NAME)), 0);
-	assert_int_equal(mkdir(path(KS_LOCK_NAME), 0700), 0);
+	assert_int_equal(unlink(KS_LOCK_NAME), 0);
+	assert_int_equal(mkdir(KS_LOCK_NAME, 0700), 0);
 	assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL), KS_IO);
 	assert_int_equal(lock.fd, -1);
 }
@@ -254,17 +224,18 @@ the_file_is_as_open_to_others_as_its_directory(void **state)
 		struct ks_lock lock = KS_LOCK_INIT;
 		struct stat st;
 
-		(void)unlink(path(KS_LOCK_NAME));
+		(void)unlink(KS_LOCK_NAME);
 		assert_int_equal(chmod(directory, table[i].directory), 0);
 		assert_int_equal(ks_lock_take(&lock, directory, 0, NULL, NULL),
 			KS_OK);
-		assert_int_equal(stat(path(KS_LOCK_NAME), &st), 0);
+		assert_int_equal(stat(KS_LOCK_NAME, &st), 0);
 		assert_int_equal(st.st_mode & 0777, table[i].file);
 		ks_lock_release(&lock);
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scratch_enter, scratch_teardown)
 
 int
 main(void)

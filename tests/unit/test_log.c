@@ -129,7 +129,7 @@ every_line_is_visited_in_order_from_any_place(void **state)
 				froms[k] : sizes[i]);
 		}
 		ks_gitdb_close(db);
-		assert_int_equal(scratch_sh("rm -rf " REPOSITORY), 0);
+		assert_int_equal(sh("rm -rf " REPOSITORY), 0);
 	}
 }
 
@@ -242,7 +242,7 @@ segments_that_are_not_as_the_rules_say_are_faults(void **state)
 		ks_buf_release(&first);
 		ks_buf_release(&second);
 		ks_gitdb_close(db);
-		assert_int_equal(scratch_sh("rm -rf " REPOSITORY), 0);
+		assert_int_equal(sh("rm -rf " REPOSITORY), 0);
 	}
 }
 

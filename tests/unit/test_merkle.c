@@ -2,72 +2,23 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "base/base64.h"
-#include "base/file.h"
-#include "base/hex.h"
 #include "format/digest.h"
-#include "format/jcs.h"
-#include "format/json.h"
 #include "format/merkle.h"
+#include "../lib/vectors.h"
 
 /* RFC 6962 section 2.1: the SHA-256 of nothing. */
 #define EMPTY_ROOT \
 	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-/* A vector file of the shared folder, or a skipped test. */
-static void
-read_shared(const char *name, struct ks_buf *out)
-{
-	const char *shared = getenv("KISTORE_SHARED");
-	char path[512];
-
-	(void)snprintf(path, sizeof(path), "%s/vectors/trust/%s",
-		shared == NULL ? "../shared" : shared, name);
-	if (ks_file_read(path, (uint64_t)1 << 24, out, NULL) == KS_OK)
-		return;
-	print_message("not here: %s\n", path);
-	ks_buf_release(out);
-	skip();
-}
-
-/* The same, as canonical JSON. */
-static void
+/* A vector file of the shared folder as canonical JSON, or a skipped test. */
+static struct ks_span
 read_shared_json(const char *name, struct ks_buf *out)
 {
-	struct ks_buf text = KS_BUF_INIT;
-	struct ks_jcs *jcs;
-
-	read_shared(name, &text);
-	assert_int_equal(ks_jcs_new(&jcs, NULL), KS_OK);
-	assert_int_equal(ks_jcs_scan(jcs, ks_buf_span(&text), &ks_jcs_rfc8785,
-		out, NULL), KS_OK);
-	ks_jcs_free(jcs);
-	ks_buf_release(&text);
-}
-
-static struct ks_span
-member(struct ks_span object, const char *name)
-{
-	struct ks_span value = ks_span(NULL, 0);
-
-	assert_true(ks_json_find(object, name, &value));
-	return value;
-}
-
-static struct ks_span
-element(struct ks_span array, size_t index)
-{
-	struct ks_json_iter it = ks_json_iter(array);
-	struct ks_span value = ks_span(NULL, 0);
-	size_t i;
-
-	for (i = 0; i <= index; i++)
-		assert_true(ks_json_next_element(&it, &value));
-	return value;
+	vector_read_shared(name, out);
+	return vector_json(out);
 }
 
 static void
@@ -123,30 +74,29 @@ the_tree_of_eight_is_that_of_other_implementations(void **state)
 	size_t i, depth;
 
 	(void)state;
-	read_shared_json("third_party/rfc6962_tree8.json", &text);
-	vectors = ks_buf_span(&text);
-	leaves = member(vectors, "leaf_inputs_hex");
-	levels = member(vectors, "node_hashes_hex_by_level");
-	roots = member(vectors, "root_hex_by_size");
+	vectors = read_shared_json("third_party/rfc6962_tree8.json", &text);
+	leaves = vector_member(vectors, "leaf_inputs_hex");
+	levels = vector_member(vectors, "node_hashes_hex_by_level");
+	roots = vector_member(vectors, "root_hex_by_size");
 	for (i = 0; i < 8; i++) {
-		struct ks_span hex = ks_json_raw(element(leaves, i));
+		struct ks_span hex = ks_json_raw(vector_element(leaves, i));
 		uint8_t bytes[32];
 
 		assert_true(ks_hex_decode(hex, bytes, hex.len / 2));
 		ks_merkle_leaf(ks_span(bytes, hex.len / 2), &level[i]);
-		assert_hex(&level[i], element(element(levels, 0), i));
+		assert_hex(&level[i], vector_element(vector_element(levels, 0), i));
 		ks_merkle_root(&tree, &root);
-		assert_hex(&root, element(roots, i));
+		assert_hex(&root, vector_element(roots, i));
 		ks_merkle_append(&tree, &level[i]);
 	}
 	ks_merkle_root(&tree, &root);
-	assert_hex(&root, element(roots, 8));
+	assert_hex(&root, vector_element(roots, 8));
 	for (depth = 1; depth <= 3; depth++)
 		for (i = 0; i < (size_t)8 >> depth; i++) {
 			ks_merkle_node(&level[2 * i], &level[2 * i + 1],
 				&level[i]);
 			assert_hex(&level[i],
-				element(element(levels, depth), i));
+				vector_element(vector_element(levels, depth), i));
 		}
 	ks_buf_release(&text);
 }
@@ -198,16 +148,12 @@ check_checkpoints(struct ks_span checkpoints, const struct ks_merkle *trees)
 	size_t seen = 0;
 
 	while (ks_json_next_element(&it, &checkpoint)) {
-		uint8_t expected[KS_ID_BYTES];
-		struct ks_id root;
-		int64_t size;
+		struct ks_id root, expected = vector_base64(
+			vector_text(checkpoint, "root"));
 
-		assert_true(ks_json_integer(member(checkpoint, "size"),
-			&size));
-		assert_true(ks_base64_decode_exact(ks_json_raw(
-			member(checkpoint, "root")), expected, KS_ID_BYTES));
-		ks_merkle_root(&trees[size], &root);
-		assert_memory_equal(root.bytes, expected, KS_ID_BYTES);
+		ks_merkle_root(&trees[vector_number(checkpoint, "size")],
+			&root);
+		assert_true(ks_id_equal(&root, &expected));
 		seen++;
 	}
 	assert_int_equal(seen, 9);
@@ -223,12 +169,12 @@ the_log_of_300_has_its_tiles_and_checkpoints(void **state)
 	size_t count = 0;
 
 	(void)state;
-	read_shared("log300/tile/entries/000", &entries[0]);
-	read_shared("log300/tile/entries/001.p/44", &entries[1]);
-	read_shared("log300/tile/0/000", &tiles[0]);
-	read_shared("log300/tile/0/001.p/44", &tiles[1]);
-	read_shared("log300/tile/1/000.p/1", &tiles[2]);
-	read_shared_json("log300_checkpoints.json", &text);
+	vector_read_shared("log300/tile/entries/000", &entries[0]);
+	vector_read_shared("log300/tile/entries/001.p/44", &entries[1]);
+	vector_read_shared("log300/tile/0/000", &tiles[0]);
+	vector_read_shared("log300/tile/0/001.p/44", &tiles[1]);
+	vector_read_shared("log300/tile/1/000.p/1", &tiles[2]);
+	(void)read_shared_json("log300_checkpoints.json", &text);
 	append_entries(ks_buf_span(&entries[0]), ks_buf_span(&tiles[0]),
 		trees, &count);
 	append_entries(ks_buf_span(&entries[1]), ks_buf_span(&tiles[1]),
@@ -236,7 +182,7 @@ the_log_of_300_has_its_tiles_and_checkpoints(void **state)
 	assert_int_equal(count, 300);
 	assert_memory_equal(trees[256].roots[0].bytes, tiles[2].data,
 		KS_ID_BYTES);
-	check_checkpoints(member(ks_buf_span(&text), "checkpoints"), trees);
+	check_checkpoints(vector_member(ks_buf_span(&text), "checkpoints"), trees);
 	ks_buf_release(&entries[0]);
 	ks_buf_release(&entries[1]);
 	ks_buf_release(&tiles[0]);
@@ -264,8 +210,8 @@ roots_of_up_to_70000_leaves_are_the_expected_ones(void **state)
 	size_t i, seen = 0;
 
 	(void)state;
-	read_shared_json("tree_leaf_n.json", &text);
-	roots = member(ks_buf_span(&text), "roots_hex_by_size");
+	roots = vector_member(read_shared_json("tree_leaf_n.json", &text),
+		"roots_hex_by_size");
 	for (i = 0; i <= 70000; i++) {
 		struct ks_id leaf, root;
 		struct ks_span expected;

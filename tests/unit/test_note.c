@@ -197,9 +197,9 @@ read_note(struct ks_span item, struct ks_buf *out)
 
 	ks_buf_clear(out);
 	if (ks_json_find(item, "note", &value))
-		(void)trust_text(value, out);
+		(void)vector_unescape(value, out);
 	else
-		assert_true(ks_base64_decode(ks_json_raw(trust_member(item,
+		assert_true(ks_base64_decode(ks_json_raw(vector_member(item,
 			"note_base64")), out));
 }
 
@@ -208,7 +208,7 @@ read_note(struct ks_span item, struct ks_buf *out)
 static bool
 is_for_strict_readers_to_refuse(struct ks_span item)
 {
-	return ks_json_is(trust_member(item, "name"),
+	return ks_json_is(vector_member(item, "name"),
 		"noncanonical-base64-signature");
 }
 
@@ -217,9 +217,9 @@ check_case(struct ks_span item)
 {
 	struct ks_vkey vkeys[KEYS_MAX];
 	struct ks_note_key keys[KEYS_MAX];
-	size_t count = read_vkeys(trust_member(item, "vkeys"), vkeys, keys);
-	struct ks_span name = ks_json_raw(trust_member(item, "name"));
-	struct ks_span expect = ks_json_raw(trust_member(item, "expect"));
+	size_t count = read_vkeys(vector_member(item, "vkeys"), vkeys, keys);
+	struct ks_span name = ks_json_raw(vector_member(item, "name"));
+	struct ks_span expect = ks_json_raw(vector_member(item, "expect"));
 	struct ks_buf bytes = KS_BUF_INIT;
 	struct ks_note note;
 	const char *found;
@@ -233,7 +233,7 @@ check_case(struct ks_span item)
 			(const char *)name.data, (int)expect.len,
 			(const char *)expect.data, found);
 	if (strcmp(found, "ok") == 0)
-		assert_verified(trust_member(item, "verified"), keys, count);
+		assert_verified(vector_member(item, "verified"), keys, count);
 	else
 		assert_none_verified(keys, count);
 	ks_note_release(&note);
@@ -249,8 +249,8 @@ each_note_of_the_vectors_gets_its_verdict(void **state)
 	size_t seen = 0;
 
 	(void)state;
-	trust_read("notes.json", &file);
-	it = ks_json_iter(trust_member(ks_buf_span(&file), "cases"));
+	it = ks_json_iter(vector_member(
+		vector_read_json("notes.json", &file), "cases"));
 	while (ks_json_next_element(&it, &item)) {
 		check_case(item);
 		seen++;
@@ -261,17 +261,17 @@ each_note_of_the_vectors_gets_its_verdict(void **state)
 
 static void
 check_cosignature(struct ks_span item, const struct ks_vkey *witness,
-	int64_t timestamp, struct ks_buf *signature)
+	uint64_t timestamp, struct ks_buf *signature)
 {
 	struct ks_buf text = KS_BUF_INIT, line = KS_BUF_INIT;
 	struct ks_buf wanted = KS_BUF_INIT, found = KS_BUF_INIT;
 	struct ks_note_key key = { .vkey = witness };
 	struct ks_note note;
 
-	(void)trust_text(trust_member(item, "checkpoint_text"), &text);
-	(void)trust_text(trust_member(item, "note_line"), &line);
-	(void)trust_text(trust_member(item, "signed_message"), &wanted);
-	ks_note_print_cosigned(ks_buf_span(&text), (uint64_t)timestamp,
+	(void)vector_unescape(vector_member(item, "checkpoint_text"), &text);
+	(void)vector_unescape(vector_member(item, "note_line"), &line);
+	(void)vector_unescape(vector_member(item, "signed_message"), &wanted);
+	ks_note_print_cosigned(ks_buf_span(&text), timestamp,
 		&found);
 	assert_true(ks_span_equal(ks_buf_span(&found), ks_buf_span(&wanted)));
 	ks_buf_clear(&found);
@@ -306,18 +306,17 @@ the_cosignature_of_the_vectors_is_taken_apart_as_they_say(void **state)
 	struct ks_vkey witness;
 	struct ks_span item;
 	uint8_t expected[64];
-	int64_t timestamp;
+	uint64_t timestamp;
 
 	(void)state;
-	trust_read("cosignature_ed25519.json", &file);
-	item = ks_buf_span(&file);
-	trust_vkey(ks_json_raw(trust_member(item, "witness_vkey")), &witness);
-	timestamp = trust_integer(item, "timestamp");
+	item = vector_read_json("cosignature_ed25519.json", &file);
+	trust_vkey(ks_json_raw(vector_member(item, "witness_vkey")), &witness);
+	timestamp = vector_number(item, "timestamp");
 	assert_int_equal(timestamp, 1735689900);
 	check_cosignature(item, &witness, timestamp, &signature);
-	trust_hex(item, "signature_hex", expected, sizeof(expected));
+	vector_bytes(item, "signature_hex", expected, sizeof(expected));
 	assert_memory_equal(signature.data, expected, sizeof(expected));
-	check_cosignature(trust_member(item, "with_extension"), &witness,
+	check_cosignature(vector_member(item, "with_extension"), &witness,
 		timestamp, &signature);
 	ks_buf_release(&signature);
 	ks_buf_release(&file);

@@ -787,10 +787,10 @@ the_checkpoints_of_the_vectors_are_judged_by_policies(void **state)
 	size_t i;
 
 	(void)state;
-	trust_read("log300_checkpoints.json", &file);
-	it = ks_json_iter(trust_member(ks_buf_span(&file), "checkpoints"));
+	it = ks_json_iter(vector_member(
+		vector_read_json("log300_checkpoints.json", &file), "checkpoints"));
 	while (ks_json_next_element(&it, &item)) {
-		(void)trust_text(trust_member(item, "checkpoint"), &bytes);
+		(void)vector_unescape(vector_member(item, "checkpoint"), &bytes);
 		for (i = 0; i < COUNT(rows); i++)
 			assert_int_equal(judge_note(rows[i].policy,
 				ks_buf_span(&bytes)), rows[i].status);

@@ -780,8 +780,7 @@ the_vectors_of_70000_leaves_are_made_and_hold(void **state)
 	size_t seen = 0;
 
 	(void)state;
-	vector_read("tree_leaf_n.json", &text);
-	vectors = vector_json(&text);
+	vectors = vector_read_json("tree_leaf_n.json", &text);
 	plant(&tree, 70000);
 	assert_int_equal(ks_json_count(vector_member(vectors,
 		"roots_hex_by_size")), 58);
@@ -821,8 +820,7 @@ the_236_negative_vectors_do_not_hold(void **state)
 	size_t seen = 0;
 
 	(void)state;
-	vector_read("tree_leaf_n_negative.json", &text);
-	vectors = vector_json(&text);
+	vectors = vector_read_json("tree_leaf_n_negative.json", &text);
 	it = ks_json_iter(vector_member(vectors, "inclusion"));
 	for (; ks_json_next_element(&it, &vector); seen++)
 		assert_false(check_inclusion_vector(vector, &given));
@@ -831,19 +829,6 @@ the_236_negative_vectors_do_not_hold(void **state)
 		assert_false(check_consistency_vector(vector, &given));
 	assert_int_equal(seen, 121 + 115);
 	ks_buf_release(&text);
-}
-
-static struct ks_span
-element(struct ks_span array, size_t index)
-{
-	struct ks_json_iter it = ks_json_iter(array);
-	struct ks_span value = ks_span(NULL, 0);
-	size_t i;
-
-	for (i = 0; i <= index; i++)
-		assert_true(ks_json_next_element(&it, &value));
-	return ks_json_type(value) == KS_JSON_STRING ? ks_json_raw(value) :
-		value;
 }
 
 static void
@@ -865,11 +850,12 @@ the_tree_of_eight_is_that_of_other_implementations(void **state)
 	for (i = 0; i <= 8; i++) {
 		assert_int_equal(ks_proof_root(i, ks_subtrees_get, tree,
 			&found, NULL), KS_OK);
-		wanted = vector_hex(element(roots, i));
+		wanted = vector_hex(ks_json_raw(vector_element(roots, i)));
 		assert_true(ks_id_equal(&found, &wanted));
 		if (i == 8)
 			break;
-		wanted = vector_hex(element(element(levels, 0), i));
+		wanted = vector_hex(ks_json_raw(vector_element(
+			vector_element(levels, 0), i)));
 		assert_int_equal(ks_subtrees_append(tree, &wanted, NULL),
 			KS_OK);
 	}
@@ -877,8 +863,8 @@ the_tree_of_eight_is_that_of_other_implementations(void **state)
 		for (i = 0; i < (size_t)8 >> level; i++) {
 			assert_int_equal(ks_subtrees_get(tree, level, i,
 				&found, NULL), KS_OK);
-			wanted = vector_hex(element(element(levels, level),
-				i));
+			wanted = vector_hex(ks_json_raw(vector_element(
+				vector_element(levels, level), i)));
 			assert_true(ks_id_equal(&found, &wanted));
 		}
 	ks_subtrees_free(tree);

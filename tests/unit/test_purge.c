@@ -4,11 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
+
+#include "../lib/scratch.h"
 
 /*
  * Rewriting history (gitdb_filter.c, gitdb_rewrite.c), apart from what stores
@@ -18,63 +17,6 @@
 
 #define CUTS_MAX 8
 #define NAMES_SIZE 1024
-
-static char scratch[64];
-
-static int
-setup(void **state)
-{
-	(void)state;
-	(void)snprintf(scratch, sizeof(scratch), "%s/kistore-test-XXXXXX",
-		access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	return mkdtemp(scratch) == NULL || chdir(scratch) != 0;
-}
-
-static int
-teardown(void **state)
-{
-	char command[128];
-
-	(void)state;
-	(void)snprintf(command, sizeof(command), "rm -rf %s", scratch);
-	return chdir("/") != 0 || system(command) != 0;
-}
-
-static int
-quiet_git(void **state)
-{
-	(void)state;
-	return setenv("HOME", "/nonexistent", 1) != 0 ||
-		setenv("GIT_CONFIG_NOSYSTEM", "1", 1) != 0 ||
-		setenv("GIT_AUTHOR_NAME", "A", 1) != 0 ||
-		setenv("GIT_AUTHOR_EMAIL", "a@example.org", 1) != 0 ||
-		setenv("GIT_COMMITTER_NAME", "C", 1) != 0 ||
-		setenv("GIT_COMMITTER_EMAIL", "c@example.org", 1) != 0;
-}
-
-static int
-sh(const char *script)
-{
-	int rc = system(script);
-
-	return WIFEXITED(rc) ? WEXITSTATUS(rc) : -1;
-}
-
-static const char *
-output(const char *script)
-{
-	static char text[8192];
-	FILE *pipe = popen(script, "r");
-	size_t len;
-
-	assert_non_null(pipe);
-	len = fread(text, 1, sizeof(text) - 1, pipe);
-	text[len] = '\0';
-	if (len > 0 && text[len - 1] == '\n')
-		text[len - 1] = '\0';
-	(void)pclose(pipe);
-	return text;
-}
 
 /* A repository whose commits are what each script leaves in its work tree. */
 static void
@@ -499,7 +441,8 @@ references_are_deleted_by_name_and_id(void **state)
 	finish(&job);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int
 main(void)
@@ -521,5 +464,5 @@ main(void)
 		TEST(references_are_deleted_by_name_and_id),
 	};
 
-	return cmocka_run_group_tests(tests, quiet_git, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1342,7 +1342,7 @@ a_wrong_index_never_publishes_twice(void **state)
 	(void)state;
 	put("", MODEL "\n" STACK "\n");
 	ks_store_close(store);
-	assert_int_equal(scratch_sh("sqlite3 " STORE "/kistore-index.sqlite "
+	assert_int_equal(sh("sqlite3 " STORE "/kistore-index.sqlite "
 		"'UPDATE object SET digest = zeroblob(32) "
 		"WHERE name = \"m\"'"), 0);
 	assert_int_equal(ks_store_open(&store, STORE, NULL, NULL), KS_OK);
@@ -1366,7 +1366,7 @@ a_clock_that_went_back_dates_as_the_last_line(void **state)
 	assert_int_equal(put_with(MODEL "\n", &options, NULL), KS_OK);
 	assert_log(INIT P_MODEL);
 	assert_noted("the clock is before the log's last entry");
-	assert_int_equal(scratch_sh("[ $(git -C " STORE " log -1 "
+	assert_int_equal(sh("[ $(git -C " STORE " log -1 "
 		"--format=%ct) = 1787000000 ]"), 0);
 }
 
@@ -1380,7 +1380,7 @@ commit_and_lines_have_the_time_of_the_command(void **state)
 	assert_log(INIT "{\"at\":\"2026-08-17T21:53:20Z\",\"digest\":\"" D_MODEL
 		"\",\"kind\":\"" KI "ModelRevision\",\"metadata\":"
 		"{\"name\":\"m\"},\"op\":\"publish\"}\n");
-	assert_int_equal(scratch_sh("[ \"$(git -C " STORE " log -1 "
+	assert_int_equal(sh("[ \"$(git -C " STORE " log -1 "
 		"--format='%ct %at %ad')\" = '1787003600 1787003600 "
 		"Mon Aug 17 21:53:20 2026 +0000' ]"), 0);
 }

@@ -76,7 +76,7 @@ setup(void **state)
 	db = scratch_repository(REPOSITORY);
 	for (i = 0; i < COMMITS; i++)
 		commit_size(i);
-	return scratch_sh("git -C " REPOSITORY " tag first HEAD~5; "
+	return sh("git -C " REPOSITORY " tag first HEAD~5; "
 		"git -C " REPOSITORY " tag -a -m x second HEAD~4; "
 		"git -C " REPOSITORY " branch 2024-10 HEAD~3");
 }
@@ -218,7 +218,7 @@ size_of(const struct scratch_edit *edits, size_t count)
 	if (ks_revision_log_size(other, &tree, &size, &err) != KS_OK)
 		fail_msg("%s", err.message);
 	ks_gitdb_close(other);
-	assert_int_equal(scratch_sh("rm -rf other.git"), 0);
+	assert_int_equal(sh("rm -rf other.git"), 0);
 	return size;
 }
 
@@ -257,7 +257,7 @@ a_tree_without_a_log_has_no_size(void **state)
 		KS_NOT_FOUND);
 	assert_int_equal(size, 0);
 	ks_gitdb_close(other);
-	assert_int_equal(scratch_sh("rm -rf other.git"), 0);
+	assert_int_equal(sh("rm -rf other.git"), 0);
 }
 
 int

@@ -4,40 +4,18 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "../lib/scratch.h"
+
 #define PIECES 3000
 #define LONGEST 5000
 
-static char directory[64];
-
-static int
-setup(void **state)
-{
-	(void)state;
-	(void)snprintf(directory, sizeof(directory),
-		"/tmp/kistore-test-XXXXXX");
-	if (mkdtemp(directory) == NULL)
-		return 1;
-	directory[strlen(directory) + 1] = '\0';
-	directory[strlen(directory)] = '/';
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	char command[128];
-
-	(void)state;
-	(void)snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command) != 0;
-}
+/* The tests run in a directory of their own, which is the current one. */
+static const char directory[] = "./";
 
 /* How many names the directory has. */
 static size_t
@@ -281,5 +259,5 @@ main(void)
 		cmocka_unit_test(without_need_no_file_is_made),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, scratch_enter, scratch_teardown);
 }

@@ -528,15 +528,6 @@ a_written_file_differs_from_ssh_keygens_in_its_check_numbers_only(void **state)
 /* ---- Against ssh-keygen(1) ---- */
 
 static void
-need_ssh_keygen(void)
-{
-	if (scratch_sh("command -v ssh-keygen >/dev/null") == 0)
-		return;
-	print_message("there is no ssh-keygen\n");
-	skip();
-}
-
-static void
 ssh_keygen_reads_the_keys_that_are_written(void **state)
 {
 	struct ks_buf out = KS_BUF_INIT;
@@ -544,7 +535,7 @@ ssh_keygen_reads_the_keys_that_are_written(void **state)
 	char text[KS_SSH_FINGERPRINT + 1];
 
 	(void)state;
-	need_ssh_keygen();
+	need("ssh-keygen");
 	assert_int_equal(ks_ed25519_generate(&key, NULL), KS_OK);
 	assert_int_equal(ks_ssh_secret_write(&key, ks_span_text(NAME), &out,
 		NULL), KS_OK);
@@ -552,13 +543,13 @@ ssh_keygen_reads_the_keys_that_are_written(void **state)
 	ks_buf_clear(&out);
 	ks_ssh_line_write(&key.public, ks_span_text(NAME), &out);
 	scratch_write("key.public", ks_buf_span(&out));
-	assert_int_equal(scratch_sh("chmod 600 key && ssh-keygen -y -f key | "
+	assert_int_equal(sh("chmod 600 key && ssh-keygen -y -f key | "
 		"cmp - key.public"), 0);
 	ks_buf_clear(&out);
 	ks_buf_printf(&out, "256 %s " NAME " (ED25519)\n",
 		ks_ssh_fingerprint(&key.public, text));
 	scratch_write("fingerprint", ks_buf_span(&out));
-	assert_int_equal(scratch_sh("ssh-keygen -l -f key.public | "
+	assert_int_equal(sh("ssh-keygen -l -f key.public | "
 		"cmp - fingerprint"), 0);
 	ks_buf_wipe(&out);
 }
@@ -584,8 +575,8 @@ the_keys_that_ssh_keygen_makes_are_read(void **state)
 	struct ks_error err = KS_ERROR_INIT;
 
 	(void)state;
-	need_ssh_keygen();
-	assert_int_equal(scratch_sh("ssh-keygen -q -t ed25519 -N '' -C "
+	need("ssh-keygen");
+	assert_int_equal(sh("ssh-keygen -q -t ed25519 -N '' -C "
 		NAME " -f key && cp key locked && ssh-keygen -q -p -P '' "
 		"-N secret -a 1 -f locked >/dev/null"), 0);
 	read_file("key", &text);

@@ -256,7 +256,7 @@ what_is_written_is_private_whatever_the_umask(void **unused)
 		assert_mode(path, false, 0600);
 		ks_state_free(state);
 		(void)umask(022);
-		assert_int_equal(scratch_sh("[ -z \"$(find state -name "
+		assert_int_equal(sh("[ -z \"$(find state -name "
 			"'.kistore-*')\" ] && rm -rf state"), 0);
 	}
 }
@@ -302,7 +302,7 @@ any_origin_is_a_file_of_its_own_directly_in_the_directory(void **unused)
 		assert_true(found);
 		ks_buf_release(&note);
 	}
-	assert_int_equal(scratch_sh("[ $(ls state/accepted | wc -l) -eq 11 ]"),
+	assert_int_equal(sh("[ $(ls state/accepted | wc -l) -eq 11 ]"),
 		0);
 	ks_state_free(state);
 }
@@ -449,7 +449,7 @@ among_many_writers_the_size_only_grows_and_each_note_is_whole(void **unused)
 		}
 	}
 	assert_true(accepted(state) == 200);
-	assert_int_equal(scratch_sh("[ -z \"$(find state -name "
+	assert_int_equal(sh("[ -z \"$(find state -name "
 		"'.kistore-*')\" ]"), 0);
 	ks_state_free(state);
 }
@@ -557,7 +557,7 @@ evidence_of_each_fork_is_kept_beside_that_of_others(void **unused)
 	assert_int_equal(ks_state_keep_fork(state, ks_span_text(ORIGIN), 12,
 		&root, ks_span_text("more"), &other, NULL), KS_OK);
 	assert_string_not_equal(ks_buf_cstr(&path), ks_buf_cstr(&other));
-	assert_int_equal(scratch_sh("[ $(ls state/forks | wc -l) -eq 2 ]"), 0);
+	assert_int_equal(sh("[ $(ls state/forks | wc -l) -eq 2 ]"), 0);
 	ks_buf_release(&path);
 	ks_buf_release(&other);
 	ks_buf_release(&text);
@@ -729,7 +729,7 @@ a_lock_that_is_a_link_is_not_followed(void **unused)
 	char vkey[400], path[160];
 
 	(void)unused;
-	assert_int_equal(scratch_sh("mkdir -p state/accepted && "
+	assert_int_equal(sh("mkdir -p state/accepted && "
 		"ln -s ../../target state/accepted/kistore.lock"), 0);
 	assert_int_equal(accept(state, 9, &err), KS_IO);
 	assert_non_null(strstr(err.message, "is a symbolic link"));
@@ -773,8 +773,8 @@ what_cannot_be_written_is_an_error_of_the_system(void **unused)
 		struct ks_buf path = KS_BUF_INIT;
 		struct ks_error err = KS_ERROR_INIT;
 
-		assert_int_equal(scratch_sh("rm -rf state up"), 0);
-		assert_int_equal(scratch_sh(table[i].script), 0);
+		assert_int_equal(sh("rm -rf state up"), 0);
+		assert_int_equal(sh(table[i].script), 0);
 		if (accept(state, 9, &err) != KS_IO)
 			fail_msg("%s: accepting: %s", table[i].name,
 				ks_status_name(err.status));
@@ -803,7 +803,7 @@ a_directory_in_place_of_a_file_is_an_error_of_the_system(void **unused)
 	bool found = true;
 
 	(void)unused;
-	assert_int_equal(scratch_sh("mkdir -p state/accepted state/pins"), 0);
+	assert_int_equal(sh("mkdir -p state/accepted state/pins"), 0);
 	assert_int_equal(mkdir(file_of("accepted", ORIGIN), 0700), 0);
 	assert_int_equal(mkdir(file_of("pins", ORIGIN), 0700), 0);
 	assert_int_equal(ks_state_accepted(state, ks_span_text(ORIGIN), &text,
@@ -814,7 +814,7 @@ a_directory_in_place_of_a_file_is_an_error_of_the_system(void **unused)
 	assert_false(found);
 	assert_int_equal(accept(state, 9, &err), KS_IO);
 	assert_int_equal(pin_key(state, &first, &err), KS_IO);
-	assert_int_equal(scratch_sh("[ -z \"$(find state -name "
+	assert_int_equal(sh("[ -z \"$(find state -name "
 		"'.kistore-*')\" ]"), 0);
 	ks_buf_release(&text);
 	ks_state_free(state);
@@ -829,7 +829,7 @@ a_fifo_in_place_of_a_file_is_refused_at_once(void **unused)
 	bool found;
 
 	(void)unused;
-	assert_int_equal(scratch_sh("mkdir -p state/accepted state/pins"), 0);
+	assert_int_equal(sh("mkdir -p state/accepted state/pins"), 0);
 	assert_int_equal(mkfifo(file_of("accepted", ORIGIN), 0600), 0);
 	assert_int_equal(mkfifo(file_of("pins", ORIGIN), 0600), 0);
 	(void)alarm(20);

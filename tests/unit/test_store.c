@@ -159,7 +159,7 @@ what_is_no_repository_is_no_store(void **state)
 	size_t i;
 
 	(void)state;
-	assert_int_equal(scratch_sh("exec 2>/dev/null; mkdir plain; : > file; "
+	assert_int_equal(sh("exec 2>/dev/null; mkdir plain; : > file; "
 		"git init -q unborn; git init -q other; cd other; : > f; "
 		"git add f; git commit -q -m x"), 0);
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -320,7 +320,7 @@ another_mode_than_a_files_is_damage(void **state)
 
 	(void)state;
 	put_model();
-	assert_int_equal(scratch_sh("set -e; cd " STORE "; "
+	assert_int_equal(sh("set -e; cd " STORE "; "
 		"git read-tree HEAD; "
 		"git update-index --cacheinfo 100755,"
 		"$(git rev-parse HEAD:" OBJECT ")," OBJECT "; "
@@ -466,7 +466,7 @@ a_detached_head_is_read_and_refuses_writers(void **state)
 	struct ks_log_info log;
 
 	(void)state;
-	assert_int_equal(scratch_sh("cd " STORE "; "
+	assert_int_equal(sh("cd " STORE "; "
 		"git rev-parse HEAD > head && mv head HEAD"), 0);
 	store = open_store(NULL);
 	assert_int_equal(ks_log(store, &log, NULL), KS_OK);
@@ -518,7 +518,7 @@ a_change_that_is_not_committed_leaves_nothing(void **state)
 	assert_int_equal(ks_store_refresh(store, NULL), KS_OK);
 	assert_int_equal(ks_log(store, &log, NULL), KS_OK);
 	assert_int_equal(log.size, 1);
-	assert_int_equal(scratch_sh("[ -z \"$(ls " STORE "/objects/pack | "
+	assert_int_equal(sh("[ -z \"$(ls " STORE "/objects/pack | "
 		"grep -v -e idx$ -e pack$)\" ]"), 0);
 	ks_store_close(store);
 }
@@ -581,10 +581,10 @@ a_changed_work_tree_is_not_written_over(void **state)
 		struct ks_error err = KS_ERROR_INIT;
 		struct ks_store *store = NULL;
 
-		assert_int_equal(scratch_sh("rm -rf wt"), 0);
+		assert_int_equal(sh("rm -rf wt"), 0);
 		assert_int_equal(ks_store_create("wt", NULL, true, NOW, NULL),
 			KS_OK);
-		assert_int_equal(scratch_sh(changes[i]), 0);
+		assert_int_equal(sh(changes[i]), 0);
 		assert_int_equal(ks_store_open(&store, "wt", NULL, NULL),
 			KS_OK);
 		if (put(store, MODEL "\n", &err) != KS_BUSY ||
@@ -601,11 +601,11 @@ a_work_tree_follows_what_is_written(void **state)
 
 	(void)state;
 	assert_int_equal(ks_store_create("wt", NULL, true, NOW, NULL), KS_OK);
-	assert_int_equal(scratch_sh("echo mine > wt/LICENSE"), 0);
+	assert_int_equal(sh("echo mine > wt/LICENSE"), 0);
 	assert_int_equal(ks_store_open(&store, "wt", NULL, NULL), KS_OK);
 	assert_int_equal(put(store, MODEL "\n", NULL), KS_OK);
 	ks_store_close(store);
-	assert_int_equal(scratch_sh("cd wt; [ \"$(git status --porcelain)\" = "
+	assert_int_equal(sh("cd wt; [ \"$(git status --porcelain)\" = "
 		"'?? LICENSE' ] && zstd -qdc " OBJECT " | sha256sum | "
 		"grep -q 0e3dd9a7 && [ $(wc -l < log/000/000.jsonl) = 2 ]"),
 		0);
@@ -630,14 +630,14 @@ segments_fill_up_at_256_lines(void **state)
 	assert_int_equal(put(store, MODEL "\n", NULL), KS_OK);
 	assert_int_equal(ks_log(store, &log, NULL), KS_OK);
 	assert_int_equal(log.size, 256);
-	assert_int_equal(scratch_sh("[ \"$(git -C " STORE " ls-tree -r "
+	assert_int_equal(sh("[ \"$(git -C " STORE " ls-tree -r "
 		"--name-only HEAD log/)\" = log/000/000.jsonl ]"), 0);
 	ks_buf_clear(&text);
 	ks_buf_text(&text, "{\"apiVersion\":\"kernelindex.dev/v1alpha1\","
 		"\"kind\":\"ModelRevision\",\"metadata\":{\"name\":\"m\"},"
 		"\"spec\":{\"model\":\"last\"}}\n");
 	assert_int_equal(put(store, ks_buf_cstr(&text), NULL), KS_OK);
-	assert_int_equal(scratch_sh("cd " STORE "; [ $(git show "
+	assert_int_equal(sh("cd " STORE "; [ $(git show "
 		"HEAD:log/000/000.jsonl | wc -l) = 256 ] && [ $(git show "
 		"HEAD:log/000/001.jsonl | wc -l) = 1 ] && "
 		"git fsck --strict 2>&1 | grep -v dangling | grep . ; "

@@ -53,8 +53,7 @@ paths_are_spelled_as_the_vectors_say(void **state)
 	size_t seen = 0;
 
 	(void)state;
-	vector_read("tile_paths.json", &text);
-	vectors = vector_json(&text);
+	vectors = vector_read_json("tile_paths.json", &text);
 	it = ks_json_iter(vector_member(vectors, "by_index"));
 	for (; ks_json_next_element(&it, &row); seen++) {
 		uint64_t n = vector_number(row, "n");
@@ -112,8 +111,7 @@ the_invalid_paths_of_the_vectors_are_refused(void **state)
 	size_t seen = 0;
 
 	(void)state;
-	vector_read("tile_paths.json", &text);
-	vectors = vector_json(&text);
+	vectors = vector_read_json("tile_paths.json", &text);
 	it = ks_json_iter(vector_member(vectors, "invalid"));
 	for (; ks_json_next_element(&it, &row); seen++) {
 		struct ks_span path = vector_text(row, "path");
@@ -264,8 +262,7 @@ the_tiles_of_each_size_are_those_of_the_vectors(void **state)
 	size_t seen = 0;
 
 	(void)state;
-	vector_read("tile_paths.json", &text);
-	vectors = vector_json(&text);
+	vectors = vector_read_json("tile_paths.json", &text);
 	it = ks_json_iter(vector_member(vectors, "by_tree_size"));
 	for (; ks_json_next_element(&it, &row); seen++)
 		check_size(row);
@@ -414,8 +411,7 @@ tiles_of_70000_leaves_have_the_hashes_of_the_vectors(void **state)
 	size_t i;
 
 	(void)state;
-	vector_read("tree_leaf_n.json", &text);
-	vectors = vector_json(&text);
+	vectors = vector_read_json("tree_leaf_n.json", &text);
 	assert_int_equal(ks_subtrees_new(&tree, NULL), KS_OK);
 	for (i = 0; i < 70000; i++) {
 		char entry[32];

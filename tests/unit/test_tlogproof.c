@@ -146,8 +146,8 @@ each_of_the_34_files_is_judged_where_it_is_bad(void **state)
 	size_t i, count[4] = { 0 };
 
 	(void)state;
-	vector_read("tlog_proof/index.json", &text);
-	it = ks_json_iter(vector_member(vector_json(&text), "cases"));
+	it = ks_json_iter(vector_member(
+		vector_read_json("tlog_proof/index.json", &text), "cases"));
 	for (i = 0; ks_json_next_element(&it, &row); i++) {
 		bool good = !ks_json_is(vector_member(row, "expect"),
 			"reject");

@@ -23,20 +23,19 @@ each_key_of_the_vectors_has_its_id_and_its_one_text(void **state)
 	size_t seen = 0;
 
 	(void)state;
-	trust_read("keys.json", &file);
-	it = ks_json_iter(ks_buf_span(&file));
+	it = ks_json_iter(vector_read_json("keys.json", &file));
 	while (ks_json_next_element(&it, &item)) {
-		struct ks_span name = ks_json_raw(trust_member(item, "name"));
-		struct ks_span vkey = ks_json_raw(trust_member(item, "vkey"));
+		struct ks_span name = ks_json_raw(vector_member(item, "name"));
+		struct ks_span vkey = ks_json_raw(vector_member(item, "vkey"));
 		enum ks_signature_type type = (enum ks_signature_type)
-			trust_integer(item, "type");
+			vector_number(item, "type");
 		uint8_t seed[KS_ED25519_KEY], public[KS_ED25519_KEY], id[4];
 		struct ks_secret_key secret;
 		struct ks_vkey made, read;
 
-		trust_hex(item, "seed_hex", seed, sizeof(seed));
-		trust_hex(item, "public_hex", public, sizeof(public));
-		trust_hex(item, "key_id_hex", id, sizeof(id));
+		vector_bytes(item, "seed_hex", seed, sizeof(seed));
+		vector_bytes(item, "public_hex", public, sizeof(public));
+		vector_bytes(item, "key_id_hex", id, sizeof(id));
 		assert_int_equal(ks_ed25519_from_seed(seed, &secret, NULL),
 			KS_OK);
 		assert_memory_equal(secret.public.bytes, public,
