@@ -4,22 +4,12 @@
  * first byte picks what the rest is read as: an envelope, a statement, or an
  * envelope whose bytes nobody made sure to be canonical JSON.
  */
-#include <stdlib.h>
-
+#include "../lib/fuzz.h"
 #include "format/dsse.h"
 #include "format/jcs.h"
 #include "format/statement.h"
 
 #define NAME "runner.example/r1"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-require(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* A refusal says why, in one line. */
 static bool

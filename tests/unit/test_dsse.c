@@ -7,6 +7,7 @@
 
 #include "format/dsse.h"
 #include "../lib/scratch.h"
+#include "../lib/shell.h"
 #include "../lib/trust.h"
 #include "../lib/vectors.h"
 
@@ -114,7 +115,7 @@ read_keys(struct ks_span keys, struct ks_vkey out[2])
 		struct ks_public_key key;
 
 		assert_true(ks_json_next_element(&it, &item));
-		trust_hex(item, "public_hex", key.bytes, sizeof(key.bytes));
+		vector_bytes(item, "public_hex", key.bytes, sizeof(key.bytes));
 		assert_int_equal(ks_vkey_make(ks_span_text(NAME),
 			KS_SIGNATURE_ED25519, &key, &out[i], NULL), KS_OK);
 	}
@@ -147,7 +148,7 @@ judge_envelope(struct ks_span item, const struct ks_vkey keys[2],
 	uint64_t count = 0;
 	size_t i;
 
-	(void)trust_text(vector_member(item, "envelope"), &text);
+	(void)vector_unescape(vector_member(item, "envelope"), &text);
 	assert_int_equal(ks_jcs_new(&jcs, NULL), KS_OK);
 	if (ks_jcs_scan(jcs, ks_buf_span(&text), &ks_jcs_rfc8785, &json,
 		err) != KS_OK) {
@@ -292,11 +293,11 @@ the_signature_of_the_specification_is_over_our_message(void **state)
 	assert_int_equal(dsse.count, 1);
 	assert_int_equal(ks_dsse_verify(&dsse, &vkey, NULL), KS_UNTRUSTED);
 	assert_int_equal(scratch_setup(state), 0);
-	if (scratch_sh("command -v openssl >/dev/null") == 0) {
+	if (sh("command -v openssl >/dev/null") == 0) {
 		write_p256(example);
 		write_ecdsa(dsse.signatures[0]);
 		scratch_write("message", ks_buf_span(&dsse.message));
-		assert_int_equal(scratch_sh("openssl pkey -pubin -inform DER "
+		assert_int_equal(sh("openssl pkey -pubin -inform DER "
 			"-in public.der -out public.pem && openssl dgst "
 			"-sha256 -verify public.pem -signature signature.der "
 			"message >/dev/null"), 0);

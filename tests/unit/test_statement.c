@@ -1074,7 +1074,7 @@ the_payload_of_the_vectors_is_that_statement(void **state)
 	vector_read("dsse.json", &file);
 	it = ks_json_iter(vector_member(vector_json(&file), "cases"));
 	assert_true(ks_json_next_element(&it, &item));
-	(void)trust_text(vector_member(item, "envelope"), &text);
+	(void)vector_unescape(vector_member(item, "envelope"), &text);
 	assert_int_equal(ks_dsse_parse(vector_json(&text), &dsse, NULL),
 		KS_OK);
 	assert_true(ks_span_is(dsse.type, KS_STATEMENT_PAYLOAD_TYPE));
