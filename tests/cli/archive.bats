@@ -480,6 +480,7 @@ make_history() {
 }
 
 @test "no file goes to a terminal" {
+	need_terminal
 	need_command python3
 	status=0
 	python3 -c 'import os, pty, sys

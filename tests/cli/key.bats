@@ -411,6 +411,7 @@ bad_name() {
 }
 
 @test "a new passphrase is asked for twice, on a terminal that does not show it" {
+	need_terminal
 	expect 0 on_terminal 'new passphrase for new.key: ' $'correct horse\n' \
 		'the same once more: ' $'correct horse\n' -- \
 		"$KISTORE" key generate --name x -o new.key --passphrase \
@@ -427,6 +428,7 @@ bad_name() {
 }
 
 @test "script(1): a passphrase is typed on the terminal" {
+	need_terminal
 	need_command script
 	generate new.key --passphrase-file phrase
 	{ sleep 2; printf 'correct horse\n'; sleep 1; } |
@@ -437,6 +439,7 @@ bad_name() {
 }
 
 @test "what was typed wrong makes no key, and names no passphrase" {
+	need_terminal
 	wrong() {
 		expect 4 on_terminal "$@" -- "$KISTORE" key generate --name x \
 			-o new.key --passphrase
@@ -461,6 +464,7 @@ bad_name() {
 }
 
 @test "the longest passphrase can be typed" {
+	need_terminal
 	long=$(printf 'x%.0s' $(seq 1023))
 	expect 0 on_terminal 'new passphrase' "$long"$'\n' 'once more' \
 		"$long"$'\n' -- "$KISTORE" key generate --name x -o new.key \
@@ -469,6 +473,7 @@ bad_name() {
 }
 
 @test "a signal at the prompt ends the program, with the echo back" {
+	need_terminal
 	# Typed: ^C and ^\; sent: the others.
 	while read -r code answer; do
 		expect "$code" on_terminal 'new passphrase' "$(printf '%b' \
@@ -491,6 +496,7 @@ bad_name() {
 }
 
 @test "a program stopped at the prompt asks again when it goes on" {
+	need_terminal
 	generate new.key --passphrase-file phrase
 	expect 0 on_terminal 'passphrase for' $'half\032' 'passphrase for' \
 		$'correct horse\n' -- "$KISTORE" key show --passphrase new.key
@@ -499,6 +505,7 @@ bad_name() {
 }
 
 @test "a signal that is ignored does not end the prompt" {
+	need_terminal
 	generate new.key --passphrase-file phrase
 	# shellcheck disable=SC2016 # for the inner shell
 	expect 0 on_terminal 'passphrase for' kill:HUP '' $'correct horse\n' -- \
@@ -507,6 +514,7 @@ bad_name() {
 }
 
 @test "a name that would disturb the terminal is escaped in the prompt" {
+	need_terminal
 	generate new.key --passphrase-file phrase
 	mv new.key $'e\033[31mvil.key'
 	expect 0 on_terminal 'passphrase for e\x1b[31mvil.key: ' \

@@ -544,6 +544,7 @@ pure() {
 }
 
 @test "O23: a terminal and a pipe get the same JSON" {
+	need_terminal
 	need_command script
 	"$KISTORE" -C s.git verify --json >pipe
 	script -qec "'$KISTORE' -C s.git verify --json 2>/dev/null" /dev/null |

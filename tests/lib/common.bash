@@ -66,6 +66,13 @@ need_command() {
 	done
 }
 
+# Skip where no pseudo-terminal can be had: in a root without /dev/pts, say.
+need_terminal() {
+	need_command python3
+	python3 -c 'import os; os.close(os.openpty()[0])' 2>/dev/null ||
+		skip "no pseudo-terminal"
+}
+
 # Skip where the sanitizers' address space makes a limit meaningless.
 skip_under_sanitizer() {
 	[ -z "${SANITIZE:-}" ] || skip "not under sanitizers: $1"
