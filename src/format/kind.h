@@ -50,6 +50,7 @@ bool ks_kind_metadata_optional(const struct ks_kind *kind);
 enum ks_finding_level {
 	KS_FINDING_ERROR,	/* wrong type, missing member, malformed
 				 * value */
+	KS_FINDING_NO_MEMORY,	/* an error, too: it could not be judged */
 	KS_FINDING_UNKNOWN,	/* a member the table does not have */
 	KS_FINDING_NOTE		/* what normalisation changed */
 };
@@ -62,8 +63,8 @@ typedef bool ks_finding_fn(void *arg, enum ks_finding_level level,
 /* Check `spec` against the table; same for metadata. False when at least one
  * KS_FINDING_ERROR was found; all are reported unless `report` stops it.
  * `report` may be NULL. A spec must be in normal form already. Only the
- * statement of an Attestation needs memory; where there is none, that is an
- * error found. */
+ * statement of an Attestation needs memory; where there is none, that is
+ * KS_FINDING_NO_MEMORY. */
 bool ks_kind_check_spec(const struct ks_kind *kind, struct ks_span spec,
 	ks_finding_fn *report, void *arg);
 bool ks_kind_check_metadata(struct ks_span metadata,

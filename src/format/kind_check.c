@@ -23,7 +23,7 @@ say(struct check *check, enum ks_finding_level level,
 
 	if (check->stopped)
 		return;
-	if (level == KS_FINDING_ERROR)
+	if (level == KS_FINDING_ERROR || level == KS_FINDING_NO_MEMORY)
 		check->failed = true;
 	if (check->report == NULL)
 		return;
@@ -276,13 +276,17 @@ check_statement(struct check *check, const struct ks_type *type,
 	const struct ks_place *place, struct ks_span value)
 {
 	struct ks_error err = KS_ERROR_INIT;
+	enum ks_status status;
 	struct ks_id subject;
 
-	if (!ks_is_string(value))
+	if (!ks_is_string(value)) {
 		refuse(check, type, place, value);
-	else if (ks_kind_statement(ks_json_raw(value), &subject, &err) !=
-		KS_OK)
-		say(check, KS_FINDING_ERROR, place, "%s", err.message);
+		return;
+	}
+	status = ks_kind_statement(ks_json_raw(value), &subject, &err);
+	if (status != KS_OK)
+		say(check, status == KS_NOMEM ? KS_FINDING_NO_MEMORY :
+			KS_FINDING_ERROR, place, "%s", err.message);
 }
 
 static void check_value(struct check *check, const struct ks_type *type,

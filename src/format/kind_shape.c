@@ -1,13 +1,17 @@
 #include "format/kind_shape.h"
 
+#include <stdio.h>
+
 #include "base/base64.h"
 #include "base/hex.h"
 #include "format/id.h"
 #include "format/json.h"
 #include "format/kind.h"
+#include "format/number.h"
 
 #define URL_MAX 2000
 #define DURATION_MAX INT64_C(9007199254740991)	/* 2^53 - 1 */
+#define LATENCY_DIGITS 400	/* more than any double needs in ns */
 
 static bool
 is_lower(uint8_t c)
@@ -294,24 +298,54 @@ scale_exactly(struct ks_span whole, struct ks_span fraction, int scale,
 	return true;
 }
 
-bool
-ks_shape_duration(struct ks_span raw, int64_t *nanoseconds)
+/* Take apart a duration: its digits, and the power of ten of its unit. */
+static bool
+split_duration(struct ks_span raw, struct ks_span *whole,
+	struct ks_span *fraction, int *scale)
 {
-	struct ks_span whole = take_digits(&raw);
-	struct ks_span fraction = { .data = NULL, .len = 0 };
-	int scale;
-
-	if (whole.len == 0)
+	*whole = take_digits(&raw);
+	*fraction = ks_span(NULL, 0);
+	if (whole->len == 0)
 		return false;
 	if (take(&raw, '.')) {
-		fraction = take_digits(&raw);
-		if (fraction.len == 0)
+		*fraction = take_digits(&raw);
+		if (fraction->len == 0)
 			return false;
 	}
 	take_blank(&raw);
-	scale = unit_scale(raw);
-	return scale >= 0 && scale_exactly(whole, fraction, scale,
-		nanoseconds);
+	*scale = unit_scale(raw);
+	return *scale >= 0;
+}
+
+bool
+ks_shape_duration(struct ks_span raw, int64_t *nanoseconds)
+{
+	struct ks_span whole, fraction;
+	int scale;
+
+	return split_duration(raw, &whole, &fraction, &scale) &&
+		scale_exactly(whole, fraction, scale, nanoseconds);
+}
+
+bool
+ks_shape_latency(struct ks_span raw, double *nanoseconds)
+{
+	struct ks_span whole, fraction;
+	char literal[LATENCY_DIGITS + 8];
+	int scale, len;
+
+	if (!split_duration(raw, &whole, &fraction, &scale) ||
+		whole.len + fraction.len > LATENCY_DIGITS)
+		return false;
+	/* A JSON number begins with no zero that says nothing. */
+	while (whole.len > 1 && whole.data[0] == '0')
+		whole = ks_span(whole.data + 1, whole.len - 1);
+	len = snprintf(literal, sizeof(literal), "%.*s%s%.*se%d",
+		(int)whole.len, (const char *)whole.data,
+		fraction.len > 0 ? "." : "", (int)fraction.len,
+		fraction.len > 0 ? (const char *)fraction.data : "", scale);
+	return ks_number_read(ks_span(literal, (size_t)len), nanoseconds) ==
+		KS_NUMBER_OK;
 }
 
 /* Take one character off an escaped text, unescaped; above 0x7f a byte of

@@ -1,7 +1,7 @@
 /*
  * The shapes of strings that the kinds use (store-layout.md, section "kinds",
- * shared types). Private to format/kind*.c and format/kinds_*.c; three more
- * of them are public, in format/kind.h.
+ * shared types). Private to format/kind*.c, format/kinds_*.c and
+ * format/statement.c; three more of them are public, in format/kind.h.
  *
  * All take the characters between the quotes, still escaped, and answer
  * whether they have the shape.
@@ -31,5 +31,9 @@ bool ks_shape_is_within(struct ks_span raw, int64_t max);
  * blank, and ns, us, µs (U+00B5), ms or s. True, with the nanoseconds, when
  * they are a whole number up to 2^53 - 1; the arithmetic is exact. */
 bool ks_shape_duration(struct ks_span raw, int64_t *nanoseconds);
+
+/* The same for any finite number of nanoseconds, to the nearest double; at
+ * most 400 digits. */
+bool ks_shape_latency(struct ks_span raw, double *nanoseconds);
 
 #endif

@@ -23,7 +23,7 @@ static const struct ks_field artifact_fields[] = {
 	REQUIRED("kind", TOKEN),
 	OPTIONAL("license", STRING(200)),
 	REQUIRED("mediaType", STRING(200)),
-	OPTIONAL("name", STRING(200)),
+	OPTIONAL("name", STRING(500)),
 	REQUIRED("sizeBytes", INTEGER_FROM(0)),
 	REQUIRED("storage", TOKEN),
 	OPTIONAL("uri", STRING(2000)),
@@ -45,7 +45,7 @@ static const struct ks_field signature_fields[] = {
 static const struct ks_field envelope_fields[] = {
 	REQUIRED("payload", STATEMENT),
 	REQUIRED("payloadType", ONE_OF(KS_STATEMENT_PAYLOAD_TYPE)),
-	REQUIRED("signatures", LIST_FROM_1(OBJECT(signature_fields))),
+	REQUIRED("signatures", LIST_OF(OBJECT(signature_fields), 1, 16)),
 };
 
 static const struct ks_field attestation_fields[] = {

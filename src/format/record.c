@@ -186,7 +186,7 @@ struct judge {
 	ks_finding_fn *report;
 	void *arg;
 	struct ks_error *err;
-	bool refused;
+	bool refused, no_memory;
 };
 
 static bool
@@ -197,6 +197,11 @@ judge_finding(void *arg, enum ks_finding_level level, const char *path,
 
 	bool too_strict = level == KS_FINDING_UNKNOWN && judge->policy->strict;
 
+	if (level == KS_FINDING_NO_MEMORY) {
+		judge->refused = judge->no_memory = true;
+		(void)ks_fail_nomem(judge->err);
+		return false;
+	}
 	if (level == KS_FINDING_ERROR || too_strict) {
 		judge->refused = true;
 		(void)ks_fail(judge->err, KS_INVALID, "%s: %s%s", path,
@@ -262,7 +267,7 @@ check_spec(const struct ks_record *record, struct judge *judge)
 {
 	if (!ks_kind_check_spec(record->kind, record->spec, judge_finding,
 		judge) || judge->refused)
-		return KS_INVALID;
+		return judge->no_memory ? KS_NOMEM : KS_INVALID;
 	return KS_OK;
 }
 

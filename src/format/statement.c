@@ -7,6 +7,7 @@
 #include "format/jcs.h"
 #include "format/json.h"
 #include "format/kind.h"
+#include "format/kind_shape.h"
 #include "format/number.h"
 #include "format/time.h"
 
@@ -101,6 +102,19 @@ is_observation(enum ks_statement_type type)
 {
 	return type != KS_STATEMENT_CORRECTION_WANTED &&
 		type != KS_STATEMENT_RERUN;
+}
+
+enum ks_status
+ks_statement_value_parse(struct ks_span text, double *ns,
+	struct ks_error *err)
+{
+	char shown[SHOWN];
+
+	if (ks_shape_latency(text, ns))
+		return KS_OK;
+	return ks_fail(err, KS_INVALID, "the observed value must be a number "
+		"and its unit (ns, us, \xc2\xb5s, ms or s), as in 621.5us, not "
+		"\"%s\"", ks_printable(shown, sizeof(shown), text));
 }
 
 /* Refuse a member that statements of this type do not have. */

@@ -48,7 +48,7 @@
 #define KS_STATEMENT_AUTHOR_MAX 200
 #define KS_STATEMENT_KIND_MAX 257	/* apiVersion, '/' and kind */
 
-/* How many may be filed in 24 hours: of observations by one author, of
+/* How many may be filed in 24 hours: of observations under one key, of
  * corrections about one subject. Of reruns any number. */
 #define KS_STATEMENT_PER_DAY 20
 
@@ -80,6 +80,11 @@ enum ks_status ks_statement_type_parse(struct ks_span name,
 	enum ks_statement_type *out, struct ks_error *err) KS_CHECKED;
 enum ks_status ks_statement_reason_parse(struct ks_span name,
 	enum ks_statement_reason *out, struct ks_error *err) KS_CHECKED;
+
+/* A value that was observed, as it is typed: "621.5us", "0.62 ms"; ns, us, µs,
+ * ms or s. KS_INVALID for anything else. */
+enum ks_status ks_statement_value_parse(struct ks_span text, double *ns,
+	struct ks_error *err) KS_CHECKED;
 
 /* A statement of kistore's own predicate type. Texts are UTF-8, unescaped; one
  * whose data is NULL was not given. */

@@ -458,6 +458,59 @@ durations_are_exact_or_refused(void **state)
 	}
 }
 
+static const struct latency_case {
+	const char *raw;
+	double nanoseconds;	/* -1: refused */
+} latencies[] = {
+	{ "0ns", 0 },
+	{ "621.5us", 621500 },
+	{ "0.5 ns", 0.5 },
+	{ "1.001 us", 1001 },
+	{ "8.5 \xc2\xb5s", 8500 },
+	{ "0.1us", 100 },
+	{ "0.0000003 s", 300 },
+	{ "00012.0 ns", 12 },
+	{ "000 ns", 0 },
+	{ "1.0000000000000000000001 s", 1e9 },
+	{ "9007199254740993 ns", 9007199254740992 },
+	{ "99999999999999999999999999 s", 1e35 },
+	{ "1e3 ns", -1 },
+	{ "-1 ms", -1 },
+	{ "1", -1 },
+	{ "ms", -1 },
+	{ "", -1 },
+	{ "1. ms", -1 },
+	{ ".5 ms", -1 },
+	{ "1  ms", -1 },
+	{ "1 ms ", -1 },
+	{ "1 min", -1 },
+	{ "nan ns", -1 },
+};
+
+static void
+latencies_need_not_be_whole_nanoseconds(void **state)
+{
+	const struct latency_case *row;
+	struct ks_buf digits = KS_BUF_INIT;
+	double found = -1;
+	int i;
+
+	(void)state;
+	ROWS(latencies, row) {
+		found = -1;
+		if (!ks_shape_latency(ks_span_text(row->raw), &found))
+			found = -1;
+		if (found < row->nanoseconds || found > row->nanoseconds)
+			fail_msg("\"%s\" gave %g", row->raw, found);
+	}
+	/* More than a double holds. */
+	for (i = 0; i < 310; i++)
+		ks_buf_byte(&digits, '9');
+	ks_buf_text(&digits, "ns");
+	assert_false(ks_shape_latency(ks_buf_span(&digits), &found));
+	ks_buf_release(&digits);
+}
+
 /*
  * Checking.
  */
@@ -1584,6 +1637,7 @@ main(void)
 		cmocka_unit_test(lengths_end_at_their_limits),
 		cmocka_unit_test(lengths_count_utf16_code_units),
 		cmocka_unit_test(durations_are_exact_or_refused),
+		cmocka_unit_test(latencies_need_not_be_whole_nanoseconds),
 		cmocka_unit_test(what_the_tables_allow_is_accepted),
 		cmocka_unit_test(everything_wrong_is_named_with_path_and_rule),
 		cmocka_unit_test(a_reader_who_has_heard_enough_hears_no_more),
