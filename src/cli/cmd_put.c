@@ -208,6 +208,7 @@ ks_cmd_put(struct ks_cli *cli, struct ks_error *err)
 	enum ks_status status;
 
 	cli->examples = "  kistore put run.json\n"
+		"  kistore put --allow-missing dossier.json\n"
 		"  kistore put --source source.json records/\n"
 		"  zstdcat catalogue.jsonl.zst | kistore put --dry-run -\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))

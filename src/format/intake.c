@@ -1,6 +1,8 @@
 #include "format/intake.h"
 
 #include "base/word.h"
+#include "format/bundle.h"
+#include "format/dossier.h"
 #include "format/entry.h"
 #include "format/jcs.h"
 #include "format/json.h"
@@ -23,6 +25,7 @@ ks_intake_release(struct ks_intake *intake)
 	ks_buf_release(&intake->manifest);
 	ks_buf_release(&intake->provenance);
 	ks_buf_release(&intake->reason);
+	ks_buf_release(&intake->name);
 }
 
 bool
@@ -94,33 +97,6 @@ ks_intake_emit_member(const struct ks_intake_visitor *visitor,
 	return KS_OK;
 }
 
-static bool
-is_bundle(struct ks_span value)
-{
-	struct ks_json_iter it = ks_json_iter(value);
-	struct ks_span name, member;
-
-	if (ks_json_type(value) != KS_JSON_OBJECT)
-		return false;
-	while (ks_json_next_member(&it, &name, &member))
-		if (ks_intake_is_manifest(member))
-			return true;
-	return false;
-}
-
-static enum ks_status
-read_bundle(struct ks_span bundle, const struct ks_intake_visitor *visitor,
-	struct ks_error *err)
-{
-	struct ks_json_iter it = ks_json_iter(bundle);
-	struct ks_span name, member;
-	enum ks_status status = KS_OK;
-
-	while (status == KS_OK && ks_json_next_member(&it, &name, &member))
-		status = ks_intake_emit_member(visitor, name, member, err);
-	return status;
-}
-
 static enum ks_status read_value(struct ks_intake *intake,
 	struct ks_span value, const struct ks_intake_visitor *visitor,
 	unsigned levels, struct ks_error *err);
@@ -165,11 +141,14 @@ read_value(struct ks_intake *intake, struct ks_span value,
 		return ks_intake_emit(visitor, &manifest, err);
 	if (ks_json_type(value) == KS_JSON_ARRAY)
 		return read_array(intake, value, visitor, levels, err);
-	if (is_bundle(value))
-		return read_bundle(value, visitor, err);
+	if (ks_dossier_is(value))
+		return ks_dossier_read(intake, value, visitor, err);
+	if (ks_bundle_is(value))
+		return ks_bundle_read(value, visitor, err);
 	return ks_fail(err, KS_INVALID, "%s is no record: give a manifest "
 		"(apiVersion, kind, metadata, spec), a catalogue row (table, "
-		"row), an array of these, or an object of manifests",
+		"row), an array of these, a run dossier (run, manifest), or "
+		"an object of manifests",
 		ks_json_type(value) == KS_JSON_OBJECT ? "this object" :
 		ks_json_type_name(ks_json_type(value)));
 }
@@ -191,7 +170,8 @@ ks_intake_compare(const struct ks_intake_manifest *manifest,
 		ks_id_equal(&manifest->stated, computed))
 		return KS_OK;
 	return ks_fail(err, KS_INVALID,
-		"column %s states %s, but the manifest's digest is %s",
+		"%s%s states %s, but the manifest's digest is %s",
+		manifest->table == NULL ? "" : "column ",
 		manifest->stated_column, ks_id_print(&manifest->stated, stated),
 		ks_id_print(computed, found));
 }

@@ -4,10 +4,10 @@
  *
  * Input is one canonical JSON value, as ks_jcs_scan() writes it under
  * ks_jcs_row. It is a catalogue row, else a manifest, else an array of values,
- * else a bundle, else refused. A visitor is told, in input order, of every
- * manifest in it and of every other fact. Nothing is looked up here: ids of
- * the publisher's database stay ids, manifests are not yet checked against
- * their kinds (ks_record_read()), only against the limits.
+ * else a run dossier, else a bundle, else refused. A visitor is told, in input
+ * order, of every manifest in it and of every other fact. Nothing is looked up
+ * here: ids of the publisher's database stay ids, manifests are not yet checked
+ * against their kinds (ks_record_read()), only against the limits.
  *
  *	struct ks_intake intake = KS_INTAKE_INIT;
  *	for each line: scan it, then
@@ -26,14 +26,16 @@ struct ks_intake_id {
 	uint8_t bytes[16];
 };
 
-/* One manifest, and what its row says about it. Texts are canonical JSON,
- * valid during the call. All but `text`, `table`, `stated_column` and `stated`
- * is empty where no row speaks of this manifest: outside rows, and for the
- * protocol and environment of a benchmark_runs row. */
+/* One manifest, and what its row or dossier says about it. Texts are canonical
+ * JSON, valid during the call. All but `text`, `table`, `stated_column` and
+ * `stated` is empty where neither speaks of this manifest: in bundles, and for
+ * the protocol and environment of a run. */
 struct ks_intake_manifest {
 	struct ks_span text;	/* the manifest, within the limits of 2.4 */
 	const char *table;	/* of its row (static); NULL outside rows */
-	bool main;		/* the one that the row is about */
+	bool main;		/* not a part that many runs share */
+	bool partial;		/* `provenance` is not all that its publisher
+				 * says, as a row's is */
 	const char *stated_column;	/* "runDigest"; NULL = none stated */
 	struct ks_id stated;
 	/* The row's own id, and those it refers by. Which kinds' lines carry
@@ -58,7 +60,9 @@ struct ks_intake_difference {
 enum ks_intake_skip {
 	KS_SKIP_DERIVED,	/* a row of a table that follows from others */
 	KS_SKIP_TABLE,		/* a row of an unknown table */
-	KS_SKIP_MEMBER		/* a bundle's member that is no manifest */
+	KS_SKIP_MEMBER,		/* a bundle's or dossier's member that is no
+				 * manifest */
+	KS_SKIP_SOURCE		/* a dossier's source that says too little */
 };
 
 /* Where findings go. A status other than KS_OK ends the reading and is
@@ -86,12 +90,14 @@ struct ks_intake {
 	struct ks_buf manifest;		/* composed from a row's columns */
 	struct ks_buf provenance;
 	struct ks_buf reason;
+	struct ks_buf name;		/* of a dossier's member */
 };
 
 #define KS_INTAKE_INIT { \
 	.manifest = KS_BUF_INIT, \
 	.provenance = KS_BUF_INIT, \
-	.reason = KS_BUF_INIT \
+	.reason = KS_BUF_INIT, \
+	.name = KS_BUF_INIT \
 }
 
 void ks_intake_release(struct ks_intake *intake);
@@ -115,8 +121,8 @@ enum ks_status ks_intake_emit_member(const struct ks_intake_visitor *visitor,
 	struct ks_span name, struct ks_span member, struct ks_error *err)
 	KS_CHECKED;
 
-/* KS_OK when the row states no digest, or `computed`; else KS_INVALID with
- * the column and both digests. */
+/* KS_OK when no digest is stated, or `computed`; else KS_INVALID with what
+ * states it and both digests. */
 enum ks_status ks_intake_compare(const struct ks_intake_manifest *manifest,
 	const struct ks_id *computed, struct ks_error *err) KS_CHECKED;
 

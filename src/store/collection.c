@@ -263,19 +263,22 @@ need_row(struct ks_collection *all, struct ks_item *item)
 	return &all->rows[item->row - 1];
 }
 
-/* The first row that speaks of a manifest says where it is from. */
+/* The first row that speaks of a manifest says where it is from, or where
+ * there is none the first dossier (store-layout.md C10, P22). */
 static enum ks_status
 take_row(struct ks_collection *all, struct ks_item *item,
 	const struct ks_gathered *manifest, struct ks_error *err)
 {
 	struct ks_item_row *row;
 
-	if (!is_from_row(manifest) || ks_collection_row(all, item)->from_row)
+	if (!is_from_row(manifest) || (ks_collection_row(all, item)->from_row &&
+		(manifest->partial || !ks_collection_row(all, item)->partial)))
 		return KS_OK;
 	row = need_row(all, item);
 	if (row == NULL)
 		return ks_fail_nomem(err);
 	row->from_row = true;
+	row->partial = manifest->partial;
 	row->id = manifest->id;
 	row->project = manifest->project;
 	row->source = manifest->source;

@@ -27,7 +27,8 @@ struct ks_item_row {
 	struct ks_kept provenance;
 	struct ks_kept overlay;		/* from --provenance */
 	struct ks_id replaces;		/* the older digest of its id */
-	bool from_row;		/* a row has spoken of it */
+	bool from_row;		/* a row has spoken of it, or a dossier */
+	bool partial;		/* only a dossier has */
 	bool replacing;		/* `replaces` is set */
 };
 

@@ -563,15 +563,17 @@ struct difference {
 	bool metadata, provenance;
 };
 
-/* A row says everything about where its record comes from; --source and
- * --provenance say something, which is laid over what stands (P14). */
+/* A row says everything about where its record comes from; a dossier, --source
+ * and --provenance say something, which is laid over what stands (P14). */
 static enum ks_status
 lay_over_standing(struct composer *composer, const struct ks_item *item,
 	const struct ks_index_row *standing, struct ks_error *err)
 {
+	const struct ks_item_row *row =
+		ks_collection_row(composer->all, item);
 	enum ks_status status;
 
-	if (ks_collection_row(composer->all, item)->provenance.len > 0 ||
+	if ((row->provenance.len > 0 && !row->partial) ||
 		composer->provenance.len == 0)
 		return KS_OK;
 	ks_buf_clear(&composer->partial);

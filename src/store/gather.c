@@ -15,8 +15,8 @@
  * carry its bytes again. */
 #define SEEN_SLOTS 1024
 
-/* Texts of manifests that rows repeat: a run's row holds its protocol and its
- * environment, of which there are few. */
+/* Texts of manifests that rows and dossiers repeat: a run's holds its protocol
+ * and its environment, of which there are few. */
 #define REPEATED_SLOTS 64
 
 /* Notes that one batch keeps; the rest are counted. */
@@ -36,7 +36,7 @@ struct found {
 	struct piece full_kind, body, metadata, provenance, reason;
 	struct piece retracted_at, alias;
 	struct ks_intake_id id, project, source, supersedes;
-	bool stated;
+	bool partial, stated;
 	size_t first_reference, reference_count;
 };
 
@@ -68,6 +68,8 @@ struct worker {
 	struct ks_intake intake;
 	struct ks_buf canonical;	/* of the value being read */
 	struct ks_buf body;
+	struct ks_buf skipped;		/* names of its members that are … */
+	size_t skips;			/* … left out, and how many */
 	struct ks_id seen[SEEN_SLOTS];
 	struct repeated repeated[REPEATED_SLOTS];
 	/* Set while a value is read. */
@@ -202,6 +204,7 @@ keep_manifest(struct worker *worker, const struct ks_intake_manifest *manifest,
 	found->project = manifest->project;
 	found->source = manifest->source;
 	found->supersedes = manifest->supersedes;
+	found->partial = manifest->partial;
 	found->stated = manifest->stated_column != NULL;
 	batch->counts.manifests++;
 	batch->counts.stated_digests += found->stated ? 1 : 0;
@@ -283,7 +286,7 @@ on_manifest(void *arg, const struct ks_intake_manifest *manifest,
 
 	memset(&record, 0, sizeof(record));
 	ks_buf_clear(&worker->body);
-	if (manifest->table != NULL && !manifest->main)
+	if (!manifest->main)
 		status = read_repeated(worker, manifest, &record, &digest,
 			err);
 	else
@@ -324,7 +327,6 @@ static void
 on_skipped(void *arg, enum ks_intake_skip what, struct ks_span name)
 {
 	struct worker *worker = arg;
-	char shown[128], text[192];
 
 	switch (what) {
 	case KS_SKIP_DERIVED:
@@ -334,12 +336,33 @@ on_skipped(void *arg, enum ks_intake_skip what, struct ks_span name)
 		worker->batch->counts.unknown_rows++;
 		return;
 	case KS_SKIP_MEMBER:
-		(void)snprintf(text, sizeof(text),
-			"member \"%s\" is not a manifest: skipped",
-			ks_printable(shown, sizeof(shown), name));
-		add_note(worker, "", text);
+		ks_buf_text(&worker->skipped, worker->skips++ == 0 ? "" : ", ");
+		ks_buf_append(&worker->skipped, name);
+		return;
+	case KS_SKIP_SOURCE:
+		add_note(worker, "", "provenance.source does not say kind, "
+			"name and slug: the run gets no Source from it "
+			"(--source gives one)");
 		return;
 	}
+}
+
+/* One note for all members of a value: many a dossier has sixteen. In quotes,
+ * values with this or that member are of one sort. */
+static void
+note_skipped(struct worker *worker)
+{
+	char shown[384], text[480];
+
+	if (worker->skips == 0)
+		return;
+	(void)snprintf(text, sizeof(text), "member%s \"%s\" %s: skipped",
+		worker->skips == 1 ? "" : "s",
+		ks_printable(shown, sizeof(shown),
+		ks_buf_span(&worker->skipped)),
+		worker->skips == 1 ? "is not a manifest" :
+		"are not manifests");
+	add_note(worker, "", text);
 }
 
 static void
@@ -379,12 +402,17 @@ read_value(struct worker *worker, struct ks_span text, struct ks_error *err)
 	enum ks_status status;
 
 	ks_buf_clear(&worker->canonical);
+	ks_buf_clear(&worker->skipped);
+	worker->skips = 0;
 	status = ks_jcs_scan(worker->jcs, text, worker->line == 0 ?
 		&value_policy : &ks_jcs_row, &worker->canonical, err);
 	if (status != KS_OK)
 		return status;
 	value = ks_buf_span(&worker->canonical);
-	return ks_intake_read(&worker->intake, value, &visitor, err);
+	status = ks_intake_read(&worker->intake, value, &visitor, err);
+	if (status == KS_OK)
+		note_skipped(worker);
+	return status;
 }
 
 /* The next line, without LF; false at the end. A last line needs no LF. */
@@ -495,6 +523,7 @@ hand_on(const struct ks_gather_sink *sink, const struct batch *batch,
 		.project = found->project,
 		.source = found->source,
 		.supersedes = found->supersedes,
+		.partial = found->partial,
 		.stated = found->stated,
 		.reference_count = found->reference_count,
 	};
@@ -639,6 +668,7 @@ free_workers(struct gathering *gathering, unsigned count)
 		for (slot = 0; slot < REPEATED_SLOTS; slot++)
 			ks_buf_release(&worker->repeated[slot].text);
 		ks_buf_release(&worker->canonical);
+		ks_buf_release(&worker->skipped);
 		ks_buf_release(&worker->body);
 	}
 	free(gathering->workers);

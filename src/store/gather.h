@@ -34,8 +34,9 @@ struct ks_gathered {
 				 * given this digest before */
 	struct ks_span metadata;	/* len 0 = none */
 	struct ks_span provenance, reason, retracted_at; /* as intake.h */
+	bool partial;	/* as intake.h */
 	struct ks_intake_id id, project, source, supersedes;
-	bool stated;	/* the row states its digest, and it is equal */
+	bool stated;	/* its digest is stated, and it is equal */
 	const struct ks_gathered_reference *references;
 	size_t reference_count;
 };

@@ -14,6 +14,174 @@ project() {
 		"\"spec\":{\"name\":\"${2:-$1}\"}"
 }
 
+# dossier FILTER: what KernelIndex's API says of the seeds' run, changed.
+dossier() {
+	jq -n --arg run "$RUN" --arg workload "$WORKLOAD" \
+		--slurpfile r "$SEEDS/run.json" \
+		--slurpfile p "$SEEDS/protocol.json" \
+		--slurpfile e "$SEEDS/environment.json" '{
+		illustrative: false,
+		run: {id: "01a016ae-0000-7000-8000-000000000001",
+			digest: $run, status: "passed",
+			observedAt: "2024-09-03T00:00:00.000Z",
+			publishedAt: "2026-08-18T00:00:00.000Z"},
+		evidence: "reported", lifecycle: {retracted: null},
+		workload: {id: "x", digest: $workload, label: "seq = 2048"},
+		correctness: null, protocol: [], environment: [],
+		provenance: {source: {name: "Liger-Kernel benchmarks",
+			kind: "benchmark", url: "https://example.org/",
+			license: "BSD-2-Clause"}, externalId: null},
+		manifest: {run: $r[0], protocol: $p[0], environment: $e[0]}
+		} | '"${1:-.}"
+}
+
+# bats test_tags=valgrind
+@test "a run dossier gives the run its id and time, and lists what it leaves out" {
+	dossier >dossier.json
+	expect 0 kistore put --allow-missing dossier.json
+	out_is "sha256:90c9e2764222f592477cfccf3373519add5a1b881563956ad058c4f99e41b6b9 kernelindex.dev/v1alpha1/ExecutionEnvironment new
+sha256:080e6e66e4ec75a131aa0c9121c74b8e8eed64e7b6d621d567c6a28f79548be8 kernelindex.dev/v1alpha1/BenchmarkProtocol new
+$RUN kernelindex.dev/v1alpha1/BenchmarkRun new"
+	err_has 'dossier.json: members "environment, evidence, illustrative, lifecycle, protocol, workload" are not manifests: skipped'
+	err_has "dossier.json: provenance.source does not say kind, name and slug: the run gets no Source from it (--source gives one)"
+	git -C demo.git show HEAD:log/000/000.jsonl | tail -n 1 |
+		jq -e '.provenance == {
+			id: "01a016ae-0000-7000-8000-000000000001",
+			publishedAt: "2026-08-18T00:00:00.000Z"}'
+	expect 0 kistore resolve 01a016ae-0000-7000-8000-000000000001
+	out_is "$RUN"
+}
+
+@test "a source that a dossier states whole becomes the run's Source" {
+	dossier '.provenance.source.slug = "liger-kernel"' >dossier.json
+	kistore put "$SEEDS"/{operation,workload,implementation}.json
+	expect 0 kistore put dossier.json
+	source=$(grep ' kistore/v1/Source new$' "$OUT" | cut -d' ' -f1)
+	[ "$(kistore get "$source")" = '{"apiVersion":"kistore/v1","kind":"Source","spec":{"kind":"benchmark","name":"Liger-Kernel benchmarks","slug":"liger-kernel"}}' ]
+	git -C demo.git show HEAD:log/000/000.jsonl | tail -n 1 |
+		jq -e --arg source "$source" '.provenance.source == $source'
+	expect 0 kistore verify
+	# --source goes before it.
+	expect 0 kistore put --annotate --source "$SEEDS/../source.json" \
+		dossier.json
+	git -C demo.git show HEAD:log/000/000.jsonl | tail -n 1 |
+		jq -e --arg source "$source" '.op == "annotate" and
+			.provenance.source != $source and
+			(.provenance | has("id") and has("publishedAt"))'
+}
+
+@test "a dossier that states other digests than it has is refused, also by digest" {
+	before=$(commit_id)
+	zeros=$(printf '%064d' 0)
+	while IFS='|' read -r filter says; do
+		dossier "$filter" >dossier.json
+		for command in "put --allow-missing" digest; do
+			# shellcheck disable=SC2086 # words
+			expect 4 kistore $command dossier.json
+			[ "$(wc -l <"$ERR")" -eq 1 ]
+			err_has "dossier.json: $says"
+		done
+	done <<-END
+	.run.digest = "sha256:$zeros"|manifest.run: run.digest states sha256:$zeros, but the manifest's digest is $RUN
+	.manifest.run.spec.status = "timeout"|manifest.run: run.digest states $RUN, but the manifest's digest is sha256:
+	.manifest.protocol.spec.harness.name = "x"|manifest.protocol: spec.protocolDigest of the run states sha256:
+	.workload.digest = "sha256:$zeros"|workload.digest states sha256:$zeros, but spec.workloadDigest of the run is $WORKLOAD
+	END
+	[ "$(commit_id)" = "$before" ]
+}
+
+@test "a dossier with members of other types is refused in one line" {
+	while IFS='|' read -r filter says; do
+		dossier "$filter" >dossier.json
+		expect 4 kistore put --allow-missing dossier.json
+		silent_out
+		[ "$(wc -l <"$ERR")" -eq 1 ]
+		err_has "dossier.json: $says"
+	done <<-'END'
+	.run.digest = 17|run.digest: 17 is not a digest
+	.run.id = "run-1"|run.id: "run-1" is not a UUID
+	.run.publishedAt = []|run.publishedAt: [] is not a string
+	.workload.digest = "\u001b[31m"|workload.digest: "\u001b[31m" is not a digest
+	del(.manifest.run)|manifest must be the run's, or have it as its member run
+	.provenance.source += {slug: ["s"]}|provenance.source: spec.slug
+	.manifest.environment.kind = "Thing"|manifest.environment: kind "Thing"
+	.manifest = 1|this object is no record
+	.run = null|this object is no record
+	END
+}
+
+@test "a member name given twice refuses a dossier" {
+	dossier . | sed 's/"evidence"/"run": {}, &/' >dossier.json
+	expect 4 kistore put --allow-missing dossier.json
+	silent_out
+	err_has '"run"'
+}
+
+@test "dossiers in lines and lists are taken one by one" {
+	{
+		dossier | jq -c .
+		dossier | jq -c '[., {workloads: [], x: .manifest.run}]'
+	} >dossiers.jsonl
+	expect 0 kistore put --allow-missing dossiers.jsonl
+	[ "$(grep -c ' new$' "$OUT")" -eq 3 ]
+}
+
+@test "a submission's lists are published in order of their names, references first" {
+	jq -n --slurpfile o "$SEEDS/operation.json" \
+		--slurpfile w "$SEEDS/workload.json" \
+		--slurpfile i "$SEEDS/implementation.json" \
+		--slurpfile j "$SEEDS/project.json" \
+		--slurpfile p "$SEEDS/protocol.json" \
+		--slurpfile e "$SEEDS/environment.json" \
+		--slurpfile r "$SEEDS/run.json" '{note: "x", operations: $o,
+		workloads: $w, implementations: $i, projects: $j[0],
+		protocols: $p, environments: $e, runs: $r}' >submission.json
+	expect 0 kistore put submission.json
+	[ "$(wc -l <"$OUT")" -eq 7 ]
+	err_has 'submission.json: member "note" is not a manifest: skipped'
+	# The names come in the order of the files of the worked example.
+	expect 0 kistore log --root
+	out_is "8 $ROOT"
+	expect 0 kistore digest submission.json
+	[ "$(wc -l <"$OUT")" -eq 7 ]
+}
+
+@test "a submission may wrap manifests as KernelIndex's form does" {
+	dossier '{runs: [.manifest]}' >runs.json
+	jq '{implementations: [{manifest: ., projectSlug: "transformers"}]}' \
+		"$SEEDS/implementation.json" >implementations.json
+	expect 0 kistore put --allow-missing runs.json implementations.json
+	[ "$(grep -c ' new$' "$OUT")" -eq 4 ]
+	err_has 'implementations.json: member "projectSlug" is not a manifest: skipped'
+}
+
+@test "a submission with anything else among its manifests is refused" {
+	before=$(commit_id)
+	project one >one.json
+	while IFS='|' read -r filter says; do
+		jq "{projects: [.]} | $filter" one.json >bad.json
+		expect 4 kistore put bad.json
+		silent_out
+		[ "$(wc -l <"$ERR")" -eq 1 ]
+		err_has "bad.json: $says"
+	done <<-'END'
+	.projects += [null]|projects: element 1: null is no manifest
+	.projects += [{}]|projects: element 1: this object is no manifest
+	.projects += [.projects]|projects: element 1: an array is no manifest
+	.projects += [{table: "projects", row: {}}]|projects: element 1: this object is no manifest
+	.projects[0].spec = {}|projects: element 0: spec.name
+	.runs = {run: {apiVersion: 1, kind: 2}}|runs: run: apiVersion
+	.projects = []|this object is no record
+	END
+	[ "$(commit_id)" = "$before" ]
+	# Many, but no more than a line may hold.
+	project one | jq -c '{projects: [range(20000) as $i | .]}' >many.jsonl
+	expect 0 kistore put many.jsonl
+	project one | jq -c '{projects: [range(40000) as $i | .]}' >more.jsonl
+	expect 4 kistore put more.jsonl
+	[ "$(wc -l <"$ERR")" -eq 1 ]
+}
+
 # bats test_tags=valgrind
 @test "put prints digest, kind and state of each object, in input order" {
 	expect 0 kistore put "$SEEDS"/{project,operation}.json

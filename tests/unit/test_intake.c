@@ -70,8 +70,8 @@ on_manifest(void *arg, const struct ks_intake_manifest *m,
 	char hex[KS_ID_HEX + 1];
 
 	(void)err;
-	ks_buf_printf(out, "%s %s", m->table != NULL ? m->table : "-",
-		m->main ? "main" : "part");
+	ks_buf_printf(out, "%s %s%s", m->table != NULL ? m->table : "-",
+		m->main ? "main" : "part", m->partial ? " partial" : "");
 	if (m->stated_column != NULL)
 		ks_buf_printf(out, " %s=%.4s", m->stated_column,
 			ks_id_print_hex(&m->stated, hex));
@@ -109,6 +109,7 @@ on_skipped(void *arg, enum ks_intake_skip what, struct ks_span name)
 		[KS_SKIP_DERIVED] = "derived",
 		[KS_SKIP_TABLE] = "unknown",
 		[KS_SKIP_MEMBER] = "member",
+		[KS_SKIP_SOURCE] = "source",
 	};
 	struct ks_buf *out = arg;
 
@@ -300,6 +301,199 @@ a_manifest_inside_must_itself_respect_the_length(void **state)
 		"element 0: a manifest may have at most 1048576 bytes"));
 	ks_buf_release(&text);
 	ks_buf_release(&out);
+}
+
+/* Run dossiers. */
+
+#define DOSSIER(run, manifest, more) \
+	"{\"run\":{" run "},\"manifest\":" manifest more "}"
+#define OWN(kind, spec) "{\"apiVersion\":\"kistore/v1\",\"kind\":\"" \
+	kind "\",\"spec\":" spec "}"
+#define D(hex) "\"sha256:" hex "\""
+#define FROM(source) \
+	DOSSIER("", M, ",\"provenance\":{\"source\":" source "}")
+/* Refers to ONES as its environment and workload. */
+#define REFERRING SPEC_M("{\"environmentDigest\":" D(ONES) \
+	",\"workloadDigest\":" D(ONES) "}")
+#define OF_REFERRING(more) DOSSIER("", REFERRING, more)
+/* Of {"kind":"k","name":"N","slug":"s"}, and with "policy":{"url":"u"}. */
+#define D_SOURCE D("d9ccc41ee76e34bb2ec5a703f3ad96e4" \
+	"5a93bb1c09b74cd8326f9d618db1a8cc")
+#define D_POLICY_SOURCE D("48018bd0b2922941d6659556bc292e8a" \
+	"fcfb8511100eb29b26b32e6c8fa0be40")
+
+static const struct meaning dossiers[] = {
+	{ DOSSIER("", "{\"run\":" M "}", ""), "- main partial\n" },
+	/* A serving run has no other manifests. */
+	{ DOSSIER("", M, ""), "- main partial\n" },
+	/* Canonical order of the members; null says nothing. */
+	{ DOSSIER("\"digest\":" D(ONES) ",\"observedAt\":1,\"id\":"
+		"\"01A00328-D47C-7549-9F61-EF41CEBAB6D3\",\"publishedAt\":"
+		"\"t\",\"status\":[]", "{\"run\":" M ",\"protocol\":"
+		SPEC_M("{\"p\":1}") ",\"note\":1,\"none\":null,"
+		"\"environment\":" SPEC_M("{\"e\":1}") "}",
+		",\"cohort\":{},\"primary\":null,\"protocol\":[],"
+		"\"provenance\":{\"externalId\":\"x\",\"source\":null,"
+		"\"parserVersion\":null}"),
+		"skipped member cohort\n"
+		"- part text=" SPEC_M("{\"e\":1}") "\n"
+		"skipped member manifest.note\n"
+		"- part text=" SPEC_M("{\"p\":1}") "\n"
+		"- main partial run.digest=1111 id=01a00328 provenance="
+		"{\"id\":\"" UUID "\",\"publishedAt\":\"t\"}\n"
+		"skipped member protocol\n"
+		"skipped member provenance.externalId\n" },
+	{ DOSSIER("\"digest\":null,\"id\":null,\"publishedAt\":null", M,
+		",\"provenance\":null"), "- main partial\n" },
+	{ DOSSIER("", M, ",\"provenance\":[]"),
+		"- main partial\nskipped member provenance\n" },
+	/* The run says which its parts are. */
+	{ DOSSIER("", "{\"run\":" REFERRING ",\"environment\":" M
+		",\"protocol\":" M ",\"other\":" M "}", ""),
+		"- part spec.environmentDigest of the run=1111\n"
+		"- part\n- part\n- main partial text=" REFERRING "\n" },
+	{ OF_REFERRING(",\"workload\":{\"digest\":" D(ONES) "},"
+		"\"environment\":{\"digest\":null},\"implementation\":"
+		"{\"digest\":" D(TWOS) "}"),
+		"skipped member environment\nskipped member implementation\n"
+		"- main partial text=" REFERRING "\n"
+		"skipped member workload\n" },
+	/* Manifests beside `manifest` are taken as a bundle's are. */
+	{ OF_REFERRING(",\"workload\":" M ",\"runs\":[" M "],\"a\":" M),
+		"- part\n- main partial text=" REFERRING "\n- main\n"
+		"- part spec.workloadDigest of the run=1111\n" },
+	{ DOSSIER("", M, ",\"provenance\":" M), "- main partial\n- part\n" },
+	/* A source that is stated whole, in part, or by its slug. */
+	{ FROM("{\"slug\":\"s\",\"name\":\"N\",\"kind\":\"k\","
+		"\"url\":\"u\",\"policy\":null}"),
+		"- main partial provenance={\"source\":" D_SOURCE "}\n"
+		"- part text=" OWN("Source", "{\"kind\":\"k\",\"name\":"
+		"\"N\",\"slug\":\"s\"}") "\n" },
+	{ FROM("{\"slug\":\"s\",\"name\":\"N\",\"kind\":\"k\","
+		"\"policy\":{\"url\":\"u\"}}"),
+		"- main partial provenance={\"source\":" D_POLICY_SOURCE
+		"}\n- part text=" OWN("Source", "{\"kind\":\"k\","
+		"\"name\":\"N\",\"policy\":{\"url\":\"u\"},\"slug\":"
+		"\"s\"}") "\n" },
+	{ FROM(OWN("Source", "{\"kind\":\"k\",\"name\":\"N\","
+		"\"slug\":\"s\"}")),
+		"- main partial provenance={\"source\":" D_SOURCE "}\n"
+		"- part text=" OWN("Source", "{\"kind\":\"k\",\"name\":"
+		"\"N\",\"slug\":\"s\"}") "\n" },
+	{ FROM("{\"name\":\"N\",\"kind\":\"k\",\"slug\":null}"),
+		"- main partial\nskipped source provenance.source\n" },
+	{ FROM("\"s\""),
+		"- main partial\nskipped source provenance.source\n" },
+	{ FROM("17"), "- main partial\nskipped source provenance.source\n" },
+	/* What is none. */
+	{ "{\"run\":" M ",\"manifest\":" M "}", "- main\n- main\n" },
+	{ "{\"run\":[],\"manifest\":" M "}", "- main\nskipped member run\n" },
+	{ "{\"run\":{},\"manifest\":[" M "],\"x\":" M "}",
+		"skipped member manifest\nskipped member run\n- main\n" },
+	{ "{\"run\":{},\"manifest\":" M ",\"table\":\"t\",\"row\":{}}",
+		"skipped unknown t\n" },
+};
+
+static void
+a_dossier_speaks_of_its_run_and_states_digests(void **state)
+{
+	(void)state;
+	expect_meanings(dossiers, COUNT(dossiers));
+}
+
+static const struct meaning bad_dossiers[] = {
+	{ DOSSIER("", "{\"runs\":" M "}", ""),
+		"manifest must be the run's, or have it as its member run" },
+	{ DOSSIER("", "{\"run\":{},\"x\":" M "}", ""),
+		"manifest must be the run's" },
+	{ DOSSIER("\"digest\":1", M, ""), "run.digest: 1 is not a digest" },
+	{ DOSSIER("\"digest\":\"" ONES "\"", M, ""),
+		"run.digest: \"" ONES "\" is not a digest" },
+	{ DOSSIER("\"digest\":{\"\\u001b\":1}", M, ""),
+		"run.digest: {\"\\u001b\":1} is not a digest" },
+	{ DOSSIER("\"id\":\"run-1\"", M, ""),
+		"run.id: \"run-1\" is not a UUID" },
+	{ DOSSIER("\"id\":[]", M, ""), "run.id: [] is not a UUID" },
+	{ DOSSIER("\"publishedAt\":1", M, ""),
+		"run.publishedAt: 1 is not a string" },
+	{ OF_REFERRING(",\"workload\":{\"digest\":" D(TWOS) "}"),
+		"workload.digest states sha256:" TWOS ", but "
+		"spec.workloadDigest of the run is sha256:" ONES },
+	{ OF_REFERRING(",\"environment\":{\"digest\":" D(TWOS) "}"),
+		"environment.digest states sha256:" TWOS },
+	{ OF_REFERRING(",\"model\":{\"digest\":\"x\"}"),
+		"model.digest: \"x\" is not a digest" },
+	{ FROM("{\"slug\":5,\"name\":\"N\",\"kind\":\"k\"}"),
+		"provenance.source: spec.slug" },
+	{ FROM("{\"slug\":\"s\",\"name\":\"N\",\"kind\":\"k\","
+		"\"policy\":[]}"), "provenance.source: spec.policy" },
+	{ FROM(M), "provenance.source: a source must be of kind Source" },
+	{ FROM(OWN("Source", "{}")), "provenance.source: spec." },
+};
+
+static void
+a_dossier_that_contradicts_itself_is_refused(void **state)
+{
+	(void)state;
+	expect_refusals(bad_dossiers, COUNT(bad_dossiers));
+}
+
+/* Submissions. */
+
+static const struct meaning submissions[] = {
+	{ "{\"environments\":[" M "],\"implementations\":[" M "],"
+		"\"operations\":[" M "],\"projects\":[" M "],"
+		"\"protocols\":[" M "],\"runs\":[" M "],"
+		"\"workloads\":[" M "," M "]}",
+		"- main\n- main\n- main\n- main\n- main\n- main\n"
+		"- main\n- main\n" },
+	/* Canonical order of the names, then that of the lists. */
+	{ "{\"workloads\":" SPEC_M("{\"x\":3}") ",\"projects\":["
+		SPEC_M("{\"x\":2}") "," SPEC_M("{\"x\":1}") "],\"note\":1}",
+		"skipped member note\n"
+		"- main text=" SPEC_M("{\"x\":2}") "\n"
+		"- main text=" SPEC_M("{\"x\":1}") "\n"
+		"- main text=" SPEC_M("{\"x\":3}") "\n" },
+	/* An entry may be an object of manifests. */
+	{ "{\"runs\":[{\"run\":" M ",\"protocol\":" M ",\"x\":1}," M "]}",
+		"- main\n- main\nskipped member x\n- main\n" },
+	{ "{\"implementations\":{\"manifest\":" M ",\"projectSlug\":"
+		"\"p\"}}", "- main\nskipped member projectSlug\n" },
+	{ "{\"operations\":[],\"runs\":[" M "]}", "- main\n" },
+	/* The same names may mean something else. */
+	{ "{\"run\":" M ",\"runs\":[1,{}],\"workloads\":{\"a\":1},"
+		"\"projects\":7}", "skipped member projects\n- main\n"
+		"skipped member runs\nskipped member workloads\n" },
+	{ "[{\"runs\":[" M "]}]", "- main\n" },
+};
+
+static void
+a_submission_has_lists_of_manifests_under_plural_names(void **state)
+{
+	(void)state;
+	expect_meanings(submissions, COUNT(submissions));
+}
+
+static const struct meaning bad_submissions[] = {
+	{ "{\"runs\":[" M ",7]}", "runs: element 1: a number is no manifest" },
+	{ "{\"runs\":[{}," M "]}", "runs: element 0: this object is no "
+		"manifest, nor an object of manifests" },
+	{ "{\"runs\":[" M ",[" M "]]}",
+		"runs: element 1: an array is no manifest" },
+	{ "{\"runs\":[" M "," ROW("projects", "\"manifest\":" M) "]}",
+		"runs: element 1: this object is no manifest" },
+	{ "{\"runs\":[]}", "this object is no record" },
+	{ "{\"runs\":[[" M "]]}", "this object is no record" },
+	{ "{\"Runs\":[" M "]}", "this object is no record" },
+	{ "{\"models\":[" M "]}", "this object is no record" },
+	{ "{\"runs\":[{\"a\":{\"b\":" M "}}]}", "this object is no record" },
+};
+
+static void
+a_list_of_some_manifests_must_be_all_manifests(void **state)
+{
+	(void)state;
+	expect_refusals(bad_submissions, COUNT(bad_submissions));
 }
 
 /* Rows. */
@@ -657,8 +851,8 @@ a_malformed_column_is_refused_with_table_and_column(void **state)
 static void
 a_stated_digest_must_be_the_computed_one(void **state)
 {
-	struct ks_intake_manifest m = { .stated_column = "runDigest",
-		.stated = { .bytes = { 1 } } };
+	struct ks_intake_manifest m = { .table = "benchmark_runs",
+		.stated_column = "runDigest", .stated = { .bytes = { 1 } } };
 	struct ks_id same = { .bytes = { 1 } }, other = { .bytes = { 2 } };
 	struct ks_error err = KS_ERROR_INIT;
 
@@ -668,6 +862,11 @@ a_stated_digest_must_be_the_computed_one(void **state)
 	assert_non_null(strstr(err.message,
 		"column runDigest states sha256:0100"));
 	assert_non_null(strstr(err.message, "digest is sha256:0200"));
+	m.table = NULL;
+	m.stated_column = "run.digest";
+	assert_int_equal(ks_intake_compare(&m, &other, &err), KS_INVALID);
+	assert_int_equal(strncmp(err.message, "run.digest states sha256:0100",
+		29), 0);
 	m.stated_column = NULL;
 	assert_int_equal(ks_intake_compare(&m, &other, NULL), KS_OK);
 }
@@ -687,6 +886,15 @@ what_the_visitor_returns_ends_the_reading_and_gets_the_place(void **state)
 	static const struct meaning cases[] = {
 		{ "[" M ",1]", "element 0: the visitor's own words" },
 		{ "{\"run\":" M "}", "run: the visitor's own words" },
+		{ "{\"runs\":[" M "]}",
+			"runs: element 0: the visitor's own words" },
+		{ "{\"runs\":{\"run\":" M "}}",
+			"runs: run: the visitor's own words" },
+		{ "{\"manifest\":" M ",\"run\":{}}",
+			"manifest: the visitor's own words" },
+		{ "{\"manifest\":{\"environment\":" M ",\"run\":" M "},"
+			"\"run\":{}}",
+			"manifest.environment: the visitor's own words" },
 		{ "{\"row\":{\"manifest\":{\"environment\":" M "}},"
 			"\"table\":\"benchmark_runs\"}",
 			"table benchmark_runs: environment: the visitor's own "
@@ -1137,6 +1345,13 @@ main(void)
 			a_manifest_inside_must_itself_respect_the_depth),
 		cmocka_unit_test(
 			a_manifest_inside_must_itself_respect_the_length),
+		cmocka_unit_test(
+			a_dossier_speaks_of_its_run_and_states_digests),
+		cmocka_unit_test(a_dossier_that_contradicts_itself_is_refused),
+		cmocka_unit_test(
+			a_submission_has_lists_of_manifests_under_plural_names),
+		cmocka_unit_test(
+			a_list_of_some_manifests_must_be_all_manifests),
 		cmocka_unit_test(a_row_is_read_by_its_table),
 		cmocka_unit_test(
 			a_run_row_speaks_of_its_run_and_states_the_digests_of_all_three),

@@ -412,9 +412,156 @@ a_bundle_stands_for_its_manifests_in_order_of_their_names(void **state)
 	put("", "{\"z\":" MODEL ",\"a\":" MODEL2 ",\"note\":\"text\","
 		"\"m\":[" LOAD "],\"y\":" STACK "}\n");
 	assert_log(INIT P_MODEL2 P_STACK P_MODEL);
-	assert_noted("in.jsonl:1: member \"m\" is not a manifest: skipped");
-	assert_int_equal(result.warnings, 2);	/* one sort, told once */
+	assert_noted("in.jsonl:1: members \"m, note\" are not manifests: "
+		"skipped");
+	assert_int_equal(result.warnings, 1);
 }
+
+/* The kinds that a run needs come last here, in order of their names. */
+static void
+a_submission_is_published_in_order_of_its_names_references_first(void **state)
+{
+	(void)state;
+	put("", "{\"runs\":[{\"run\":" BRUN ",\"protocol\":" PROTO
+		",\"environment\":" ENV "}],\"implementations\":["
+		"{\"manifest\":" IMPL ",\"projectSlug\":\"p\"}],"
+		"\"workloads\":[" SUITE "],\"operations\":[" OP "],"
+		"\"projects\":[" PROJECT "]}\n");
+	assert_log(INIT P_OP P_IMPL PUBLISH(D_PROJECT, KI "SoftwareProject",
+		NAME("p"), "") P_ENV P_PROTO P_SUITE
+		PUBLISH(D_BRUN, KI "BenchmarkRun", NAME("b"), ""));
+	assert_noted("in.jsonl:1: member \"projectSlug\" is not a manifest: "
+		"skipped");
+	/* As one with the manifests by themselves, but for the order. */
+	put("", "{\"runs\":" BRUN ",\"protocols\":[" PROTO "],"
+		"\"environments\":[" ENV "],\"implementations\":[" IMPL "],"
+		"\"workloads\":[" SUITE "],\"operations\":" OP "}\n");
+	assert_int_equal(result.known, 6);
+	assert_string_equal(result.commit, "");
+}
+
+static void
+a_submission_with_something_else_in_a_list_is_refused(void **state)
+{
+	(void)state;
+	refuse("", "{\"operations\":[" OP "],\"runs\":[" BRUN ",null]}\n",
+		"in.jsonl:1: runs: element 1: null is no manifest");
+	refuse("", "{\"operations\":[" OP "],\"workloads\":[{\"case\":"
+		MANIFEST("WorkloadSuite", NAMED("w"), "{}") "}]}\n",
+		"in.jsonl:1: workloads: element 0: case: spec.");
+}
+
+/* ---- run dossiers (P22) ------------------------------------------------ */
+
+#define D_ZERO "sha256:00000000000000000000000000000000" \
+	"00000000000000000000000000000000"
+#define DOSSIER_OF(run, source) "{\"run\":{" run "},\"evidence\":1," \
+	"\"provenance\":{\"source\":" source "},\"manifest\":{\"run\":" \
+	BRUN ",\"protocol\":" PROTO ",\"environment\":" ENV "}}\n"
+#define STATES(digest, n) "\"digest\":\"" digest "\",\"id\":\"" ID(n) \
+	"\",\"publishedAt\":\"then\",\"status\":\"passed\""
+#define SOURCE_OBJECT(name) \
+	"{\"slug\":\"s\",\"kind\":\"benchmark\",\"name\":\"" name "\"}"
+#define REST OP "\n" SUITE "\n" IMPL "\n"
+#define P_REST P_OP P_SUITE P_IMPL
+
+static void
+a_dossier_gives_its_run_id_time_and_source(void **state)
+{
+	(void)state;
+	put("", REST DOSSIER_OF(STATES(D_BRUN, "1"), SOURCE_OBJECT("S")));
+	assert_log(INIT P_REST P_ENV P_PROTO
+		PUBLISH(D_SOURCE, OWN "Source", "", "")
+		PUBLISH(D_BRUN, KI "BenchmarkRun", NAME("b"), SAYS("\"id\":\""
+			ID("1") "\",\"publishedAt\":\"then\",\"source\":\""
+			D_SOURCE "\"")));
+	assert_noted("in.jsonl:4: member \"evidence\" is not a manifest: "
+		"skipped");
+	assert_int_equal(result.stated_digests, 3);
+	put("a", DOSSIER_OF(STATES(D_BRUN, "1"), SOURCE_OBJECT("S")));
+	assert_string_equal(result.commit, "");
+}
+
+static void
+a_source_that_is_stated_in_part_is_said_to_be_skipped(void **state)
+{
+	(void)state;
+	put("", REST DOSSIER_OF("", "{\"kind\":\"benchmark\",\"name\":"
+		"\"S\"}"));
+	assert_log(INIT P_REST P_ENV P_PROTO
+		PUBLISH(D_BRUN, KI "BenchmarkRun", NAME("b"), ""));
+	assert_noted("in.jsonl:4: provenance.source does not say kind, name "
+		"and slug: the run gets no Source from it (--source gives "
+		"one)");
+}
+
+static void
+a_dossier_that_states_another_digest_is_refused(void **state)
+{
+	(void)state;
+	refuse("m", DOSSIER_OF(STATES(D_ZERO, "1"), "null"),
+		"in.jsonl:1: manifest.run: run.digest states " D_ZERO
+		", but the manifest's digest is " D_BRUN);
+	refuse("m", "{\"run\":{},\"manifest\":{\"run\":" BRUN
+		",\"environment\":" MANIFEST("ExecutionEnvironment",
+		NAMED("e"), "{\"hardware\":{\"architecture\":\"a\","
+		"\"product\":\"q\",\"vendor\":\"v\"},\"software\":{}}")
+		"}}\n", "in.jsonl:1: manifest.environment: "
+		"spec.environmentDigest of the run states " D_ENV
+		", but the manifest's digest is sha256:");
+	refuse("m", "{\"run\":{},\"manifest\":{\"run\":" BRUN "},"
+		"\"workload\":{\"digest\":\"" D_ZERO "\"}}\n",
+		"workload.digest states " D_ZERO ", but spec.workloadDigest "
+		"of the run is " D_SUITE);
+	/* In normal form it is the protocol that the run names. */
+	put("m", "{\"run\":{},\"manifest\":{\"run\":" BRUN ",\"protocol\":"
+		PROTO_OF("\"8 us\"") "}}\n");
+}
+
+static void
+a_dossier_of_another_records_id_is_refused(void **state)
+{
+	(void)state;
+	put("", REST MODEL_ROW("1", MODEL, ""));
+	refuse("", DOSSIER_OF(STATES(D_BRUN, "1"), "null"), ID("1"));
+	/* A source is that of a run only. */
+	refuse("", "{\"run\":{},\"manifest\":" MODEL2 ",\"provenance\":"
+		"{\"source\":" SOURCE_OBJECT("S") "}}\n", "source");
+}
+
+#define RUN_OF_ROW ROW("benchmark_runs", "1", ",\"manifest\":{\"run\":" \
+	BRUN ",\"protocol\":" PROTO ",\"environment\":" ENV "}," \
+	"\"createdAt\":\"once\",\"publishedAt\":\"now\"")
+
+/* A dossier says less than a row. */
+static void
+a_dossier_is_laid_over_what_a_row_said(void **state)
+{
+	static const char dossier[] = DOSSIER_OF(STATES(D_BRUN, "1"), "null");
+
+	(void)state;
+	put("", REST);
+	put("", DOSSIER_OF("\"publishedAt\":\"then\"", "null")
+		RUN_OF_ROW);
+	put("", dossier);
+	assert_int_equal(result.other_provenance, 1);
+	put("a", dossier);
+	put("a", dossier);
+	assert_string_equal(result.commit, "");
+	put("a", RUN_OF_ROW);
+	assert_log(INIT P_REST P_ENV P_PROTO
+		PUBLISH(D_BRUN, KI "BenchmarkRun", NAME("b"),
+			SAYS("\"createdAt\":\"once\",\"id\":\"" ID("1")
+				"\",\"publishedAt\":\"now\""))
+		ANNOTATE(D_BRUN, "",
+			SAYS("\"createdAt\":\"once\",\"id\":\"" ID("1")
+				"\",\"publishedAt\":\"then\""))
+		ANNOTATE(D_BRUN, "",
+			SAYS("\"createdAt\":\"once\",\"id\":\"" ID("1")
+				"\",\"publishedAt\":\"now\"")));
+}
+
+/* ---- lists and rows ---------------------------------------------------- */
 
 static void
 lists_nest_and_hold_any_value(void **state)
@@ -1589,6 +1736,13 @@ main(void)
 		TEST(publishes_come_in_input_order_each_after_its_references),
 		TEST(references_that_are_published_do_not_move),
 		TEST(a_bundle_stands_for_its_manifests_in_order_of_their_names),
+		TEST(a_submission_is_published_in_order_of_its_names_references_first),
+		TEST(a_submission_with_something_else_in_a_list_is_refused),
+		TEST(a_dossier_gives_its_run_id_time_and_source),
+		TEST(a_source_that_is_stated_in_part_is_said_to_be_skipped),
+		TEST(a_dossier_that_states_another_digest_is_refused),
+		TEST(a_dossier_of_another_records_id_is_refused),
+		TEST(a_dossier_is_laid_over_what_a_row_said),
 		TEST(lists_nest_and_hold_any_value),
 		TEST(the_manifests_of_a_run_row_come_in_order_of_their_names),
 		TEST(source_and_project_follow_the_references_of_the_body),
