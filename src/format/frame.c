@@ -309,6 +309,81 @@ ks_frame_unpack(struct ks_framer *framer, struct ks_span frame,
 	return KS_OK;
 }
 
+/* Start over, for a frame with this dictionary or none. */
+static bool
+prepare(ZSTD_DCtx *ctx, const struct ks_dictionary *dictionary)
+{
+	if (ZSTD_isError(ZSTD_DCtx_reset(ctx,
+		ZSTD_reset_session_and_parameters)) ||
+		ZSTD_isError(ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax,
+		INPUT_WINDOW_LOG)))
+		return false;
+	return dictionary == NULL || !ZSTD_isError(ZSTD_DCtx_refDDict(ctx,
+		dictionary->decompress));
+}
+
+static enum ks_status
+unpack_pieces(ZSTD_DCtx *ctx, struct ks_span frame, uint64_t size,
+	struct ks_buf *piece, ks_frame_piece_fn *take, void *arg,
+	struct ks_error *err)
+{
+	ZSTD_inBuffer input = { frame.data, frame.len, 0 };
+	size_t room = ZSTD_DStreamOutSize(), hint = 1;
+	uint64_t made = 0;
+	enum ks_status status = KS_OK;
+
+	while (status == KS_OK && hint != 0) {
+		ZSTD_outBuffer output = { ks_buf_reserve(piece, room), room,
+			0 };
+
+		if (output.dst == NULL)
+			return ks_fail_nomem(err);
+		hint = ZSTD_decompressStream(ctx, &output, &input);
+		made += output.pos;
+		if (ZSTD_isError(hint) || made > size ||
+			(hint != 0 && output.pos == 0 &&
+			input.pos == input.size))
+			return ks_fail(err, KS_CORRUPT,
+				"damaged zstd frame: %s", ZSTD_isError(hint) ?
+				ZSTD_getErrorName(hint) :
+				"other size than stated");
+		if (output.pos > 0)
+			status = take(arg, ks_span(output.dst, output.pos),
+				err);
+	}
+	if (status == KS_OK && made != size)
+		return ks_fail(err, KS_CORRUPT,
+			"damaged zstd frame: other size than stated");
+	return status;
+}
+
+enum ks_status
+ks_frame_unpack_pieces(struct ks_framer *framer, struct ks_span frame,
+	uint64_t limit, const struct ks_dictionary *dictionary,
+	ks_frame_piece_fn *take, void *arg, struct ks_error *err)
+{
+	struct ks_buf piece = KS_BUF_INIT;
+	struct ks_frame_info info;
+	ZSTD_DCtx *ctx;
+	enum ks_status status = ks_frame_inspect(frame, limit, &info, err);
+
+	if (status == KS_OK)
+		status = check_extent(frame, err);
+	if (status == KS_OK)
+		status = check_dictionary(info.dictionary_id, dictionary, err);
+	if (status != KS_OK)
+		return status;
+	ctx = decompressor(framer);
+	if (ctx == NULL || !prepare(ctx, dictionary))
+		return ks_fail_nomem(err);
+	status = unpack_pieces(ctx, frame, info.content_size, &piece, take,
+		arg, err);
+	ks_buf_release(&piece);
+	/* Other frames are unpacked with this context, too. */
+	(void)ZSTD_DCtx_reset(ctx, ZSTD_reset_session_and_parameters);
+	return status;
+}
+
 /* Magic number and descriptor: what a strict decoder looks at itself. */
 #define HEAD_LEN (MAGIC_LEN + 1)
 
@@ -438,8 +513,20 @@ struct ks_deflater {
 	bool over;
 };
 
-enum ks_status
-ks_deflater_new(struct ks_deflater **out, int level, struct ks_error *err)
+/* Whether zstd takes all parameters. */
+static bool
+set_up(ZSTD_CCtx *ctx, int level, bool checksum, uint64_t size)
+{
+	return !ZSTD_isError(ZSTD_CCtx_setParameter(ctx,
+		ZSTD_c_compressionLevel, level)) &&
+		!ZSTD_isError(ZSTD_CCtx_setParameter(ctx,
+		ZSTD_c_checksumFlag, checksum)) &&
+		!ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(ctx, size));
+}
+
+static enum ks_status
+new_deflater(struct ks_deflater **out, int level, bool checksum,
+	uint64_t size, struct ks_error *err)
 {
 	struct ks_deflater *deflater;
 
@@ -451,15 +538,26 @@ ks_deflater_new(struct ks_deflater **out, int level, struct ks_error *err)
 	if (deflater == NULL)
 		return ks_fail_nomem(err);
 	deflater->ctx = ZSTD_createCCtx();
-	if (deflater->ctx == NULL || ZSTD_isError(ZSTD_CCtx_setParameter(
-		deflater->ctx, ZSTD_c_compressionLevel, level)) ||
-		ZSTD_isError(ZSTD_CCtx_setParameter(deflater->ctx,
-			ZSTD_c_checksumFlag, 1))) {
+	if (deflater->ctx == NULL ||
+		!set_up(deflater->ctx, level, checksum, size)) {
 		ks_deflater_free(deflater);
 		return ks_fail_nomem(err);
 	}
 	*out = deflater;
 	return KS_OK;
+}
+
+enum ks_status
+ks_deflater_new(struct ks_deflater **out, int level, struct ks_error *err)
+{
+	return new_deflater(out, level, true, ZSTD_CONTENTSIZE_UNKNOWN, err);
+}
+
+enum ks_status
+ks_deflater_new_sized(struct ks_deflater **out, int level, uint64_t size,
+	struct ks_error *err)
+{
+	return new_deflater(out, level, false, size, err);
 }
 
 void

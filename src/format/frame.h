@@ -65,6 +65,16 @@ enum ks_status ks_frame_unpack(struct ks_framer *framer, struct ks_span frame,
 	uint64_t limit, const struct ks_dictionary *dictionary,
 	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
 
+/* The same, but the body is handed to `take` in pieces, so that no more of it
+ * than the window is in memory. After a failure some of it may have been handed
+ * out. A status other than KS_OK from `take` ends it and is returned. */
+typedef enum ks_status ks_frame_piece_fn(void *arg, struct ks_span piece,
+	struct ks_error *err);
+enum ks_status ks_frame_unpack_pieces(struct ks_framer *framer,
+	struct ks_span frame, uint64_t limit,
+	const struct ks_dictionary *dictionary, ks_frame_piece_fn *take,
+	void *arg, struct ks_error *err) KS_CHECKED;
+
 /* Streaming decoder for input files (catalogue.jsonl.zst): any number of
  * frames, any size, window at most 128 MiB. Feed `in` until it is empty;
  * each call appends at most about `step` bytes to `out` and moves `in` on.
@@ -97,6 +107,10 @@ enum ks_status ks_inflater_new_single(struct ks_inflater **out,
 struct ks_deflater;
 enum ks_status ks_deflater_new(struct ks_deflater **out, int level,
 	struct ks_error *err) KS_CHECKED;
+/* The same for the frame of an object (store-layout.md F2): it states that its
+ * content has `size` bytes, which are what must be fed, and has no checksum. */
+enum ks_status ks_deflater_new_sized(struct ks_deflater **out, int level,
+	uint64_t size, struct ks_error *err) KS_CHECKED;
 void ks_deflater_free(struct ks_deflater *deflater);
 enum ks_status ks_deflater_step(struct ks_deflater *deflater,
 	struct ks_span *in, size_t step, struct ks_buf *out,

@@ -130,6 +130,14 @@ enum ks_status ks_gitdb_blob(struct ks_gitdb *db, const struct ks_oid *oid,
 	uint64_t limit, bool check, struct ks_buf *out, struct ks_error *err)
 	KS_CHECKED;
 
+/* The same without a copy, for large ones: `use` gets the bytes, which are gone
+ * afterwards. What it returns is returned. */
+typedef enum ks_status ks_git_use_fn(void *arg, struct ks_span bytes,
+	struct ks_error *err);
+enum ks_status ks_gitdb_blob_use(struct ks_gitdb *db,
+	const struct ks_oid *oid, uint64_t limit, ks_git_use_fn *use,
+	void *arg, struct ks_error *err) KS_CHECKED;
+
 /* Find and read in one step. */
 enum ks_status ks_gitdb_read(struct ks_gitdb *db, const struct ks_oid *tree,
 	const char *path, uint64_t limit, struct ks_buf *out,
@@ -185,6 +193,16 @@ enum ks_status ks_gitdb_begin(struct ks_git_writer **out, struct ks_gitdb *db,
 /* Add a blob. `compressed` content is stored at deflate level 0. */
 enum ks_status ks_gitdb_add(struct ks_git_writer *writer,
 	struct ks_span content, bool compressed, struct ks_oid *oid,
+	struct ks_error *err) KS_CHECKED;
+
+/* The same for a blob of `len` bytes that are too many for memory, stored at
+ * deflate level 0: `read` gives the bytes from `at` on, at least one and as
+ * many as it likes, valid until the next call. It is asked for all of them
+ * twice, in order. */
+typedef enum ks_status ks_git_read_fn(void *arg, uint64_t at,
+	struct ks_span *bytes, struct ks_error *err);
+enum ks_status ks_gitdb_add_pieces(struct ks_git_writer *writer, uint64_t len,
+	ks_git_read_fn *read, void *arg, struct ks_oid *oid,
 	struct ks_error *err) KS_CHECKED;
 
 /* One change to a tree: put a blob at `path`, or (a zero oid) remove it. */

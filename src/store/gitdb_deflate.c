@@ -43,6 +43,44 @@ ks_deflate_stored(struct ks_buf *out, struct ks_span head,
 	ks_buf_append(out, ks_span(tail, sizeof(tail)));
 }
 
+/* One stored block (RFC 1951 section 3.2.4). */
+static void
+put_block(struct ks_span bytes, bool last, struct ks_buf *out)
+{
+	size_t len = bytes.len;
+	uint8_t head[5] = { last, len & 0xff, len >> 8 & 0xff, ~len & 0xff,
+		~len >> 8 & 0xff };
+
+	ks_buf_append(out, ks_span(head, sizeof(head)));
+	ks_buf_append(out, bytes);
+}
+
+void
+ks_deflate_stored_add(struct ks_stored *stored, struct ks_span bytes,
+	struct ks_buf *out)
+{
+	size_t i;
+
+	if (!stored->begun) {
+		ks_buf_append(out, ks_span("\x78\x01", 2));
+		stored->sum = (uint32_t)adler32(0, NULL, 0);
+		stored->begun = true;
+	}
+	if (bytes.len > 0)
+		stored->sum = (uint32_t)adler32_z(stored->sum, bytes.data,
+			bytes.len);
+	do {
+		size_t len = bytes.len < STORED_MAX ? bytes.len : STORED_MAX;
+
+		stored->left -= len;
+		put_block(ks_span(bytes.data, len), stored->left == 0, out);
+		bytes = ks_span(bytes.len == len ? NULL : bytes.data + len,
+			bytes.len - len);
+	} while (bytes.len > 0);
+	for (i = 0; stored->left == 0 && i < 4; i++)
+		ks_buf_byte(out, (uint8_t)(stored->sum >> (24 - 8 * i)));
+}
+
 /* ---- a stream that others wrote ---------------------------------------- */
 
 #define CHECK_BYTES 16384

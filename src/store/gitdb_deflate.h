@@ -16,6 +16,16 @@
 void ks_deflate_stored(struct ks_buf *out, struct ks_span head,
 	struct ks_span body);
 
+/* The same in pieces, `left` bytes in all: the stream ends with the last of
+ * them. Where there is none at all, one empty piece is added. */
+struct ks_stored {
+	uint64_t left;
+	uint32_t sum;
+	bool begun;
+};
+void ks_deflate_stored_add(struct ks_stored *stored, struct ks_span bytes,
+	struct ks_buf *out);
+
 /* Whether what is left to read of `fd` is one sound zlib stream: KS_CORRUPT
  * when it is damaged, cut short, or gives more than `limit` bytes. What may
  * follow it is not looked at. */

@@ -122,6 +122,10 @@ enum ks_status ks_git_pack_new(struct ks_git_pack **out, struct ks_gitdb *db,
 enum ks_status ks_git_pack_add(struct ks_git_pack *pack, git_object_t type,
 	struct ks_span content, bool store, struct ks_oid *oid,
 	struct ks_error *err) KS_CHECKED;
+/* The same of a blob in pieces (see ks_gitdb_add_pieces()). */
+enum ks_status ks_git_pack_add_pieces(struct ks_git_pack *pack, uint64_t len,
+	ks_git_read_fn *read, void *arg, struct ks_oid *oid,
+	struct ks_error *err) KS_CHECKED;
 /* `note` is what the .keep file will say. */
 enum ks_status ks_git_pack_place(struct ks_git_pack *pack, const char *note,
 	struct ks_error *err) KS_CHECKED;

@@ -287,6 +287,153 @@ ks_git_pack_add(struct ks_git_pack *pack, git_object_t type,
 	return status;
 }
 
+/* ---- a blob in pieces --------------------------------------------------- */
+
+struct pieces {
+	uint64_t len;
+	ks_git_read_fn *read;
+	void *arg;
+	struct ks_span head;	/* in loose form */
+	const struct ks_oid *oid;
+};
+
+typedef enum ks_status use_fn(struct ks_git_pack *pack, void *arg,
+	struct ks_span piece, struct ks_error *err);
+
+static enum ks_status
+each_piece(struct ks_git_pack *pack, const struct pieces *pieces, use_fn *use,
+	void *arg, struct ks_error *err)
+{
+	uint64_t at = 0;
+	struct ks_span piece = ks_span(NULL, 0);
+	enum ks_status status = KS_OK;
+
+	while (status == KS_OK && at < pieces->len) {
+		status = pieces->read(pieces->arg, at, &piece, err);
+		if (status == KS_OK && piece.len > pieces->len - at)
+			piece.len = (size_t)(pieces->len - at);
+		if (status == KS_OK)
+			status = use(pack, arg, piece, err);
+		at += piece.len;
+	}
+	return status;
+}
+
+static enum ks_status
+hash_piece(struct ks_git_pack *pack, void *arg, struct ks_span piece,
+	struct ks_error *err)
+{
+	(void)arg;
+	(void)err;
+	ks_sha1_update(pack->sha1, piece);
+	return KS_OK;
+}
+
+static enum ks_status
+pack_piece(struct ks_git_pack *pack, void *arg, struct ks_span piece,
+	struct ks_error *err)
+{
+	ks_deflate_stored_add(arg, piece, &pack->entries);
+	return add_entries(pack, ks_span(NULL, 0), err);
+}
+
+static enum ks_status
+add_packed_pieces(struct ks_git_pack *pack, const struct pieces *pieces,
+	struct ks_error *err)
+{
+	struct ks_stored stored = { .left = pieces->len };
+
+	append_entry_head(&pack->entries, GIT_OBJECT_BLOB,
+		(size_t)pieces->len);
+	if (pieces->len == 0)
+		return pack_piece(pack, &stored, ks_span(NULL, 0), err);
+	return each_piece(pack, pieces, pack_piece, &stored, err);
+}
+
+struct loose {
+	struct ks_stored stored;
+	const char *path;
+	int fd;
+};
+
+static enum ks_status
+loose_piece(struct ks_git_pack *pack, void *arg, struct ks_span piece,
+	struct ks_error *err)
+{
+	struct loose *loose = arg;
+	enum ks_status status;
+
+	ks_buf_clear(&pack->entries);
+	ks_deflate_stored_add(&loose->stored, piece, &pack->entries);
+	status = ks_buf_check(&pack->entries, err);
+	return status != KS_OK ? status : ks_file_write(loose->fd,
+		loose->path, ks_buf_span(&pack->entries), err);
+}
+
+/* It is flushed when it is moved to its place. */
+static enum ks_status
+add_loose_pieces(struct ks_git_pack *pack, const struct pieces *pieces,
+	struct ks_error *err)
+{
+	struct loose loose = {
+		.stored = { .left = pieces->head.len + pieces->len },
+		.fd = -1
+	};
+	char hex[KS_OID_HEX + 1];
+	struct ks_buf path = KS_BUF_INIT;
+	enum ks_status status = need_private(pack, err);
+
+	loose.path = status != KS_OK ? "" : with(&path, pack->private,
+		ks_oid_print(pieces->oid, hex));
+	if (status == KS_OK)
+		status = ks_buf_check(&path, err);
+	if (status == KS_OK) {
+		loose.fd = open(loose.path, O_WRONLY | O_CREAT | O_EXCL |
+			O_CLOEXEC, MODE_OBJECT);
+		if (loose.fd < 0)
+			status = ks_fail_errno(err, "%s", loose.path);
+	}
+	if (status == KS_OK)
+		status = loose_piece(pack, &loose, pieces->head, err);
+	if (status == KS_OK)
+		status = each_piece(pack, pieces, loose_piece, &loose, err);
+	if (loose.fd >= 0 && close(loose.fd) != 0 && status == KS_OK)
+		status = ks_fail_errno(err, "%s", loose.path);
+	ks_buf_clear(&pack->entries);
+	ks_buf_release(&path);
+	return status == KS_NOT_FOUND ? KS_IO : status;
+}
+
+enum ks_status
+ks_git_pack_add_pieces(struct ks_git_pack *pack, uint64_t len,
+	ks_git_read_fn *read, void *arg, struct ks_oid *oid,
+	struct ks_error *err)
+{
+	char head[64];
+	int head_len = snprintf(head, sizeof(head), "blob %llu",
+		(unsigned long long)len);
+	struct ks_oid made;
+	const struct pieces pieces = { len, read, arg,
+		ks_span(head, (size_t)head_len + 1), &made };
+	bool known = false;
+	enum ks_status status;
+
+	memset(oid, 0, sizeof(*oid));
+	ks_sha1_update(pack->sha1, pieces.head);
+	status = each_piece(pack, &pieces, hash_piece, NULL, err);
+	ks_sha1_final(pack->sha1, made.bytes);
+	if (status == KS_OK)
+		status = is_known(pack, &made, &known, err);
+	if (status == KS_OK && !known)
+		status = pack->loose ? add_loose_pieces(pack, &pieces, err) :
+			add_packed_pieces(pack, &pieces, err);
+	if (status == KS_OK)
+		*oid = made;
+	return status;
+}
+
+/* ---- placing ------------------------------------------------------------ */
+
 /* Where the bytes of the pack go; its checksum is taken on the way. */
 struct sink {
 	git_indexer *indexer;

@@ -362,17 +362,39 @@ check_hash(const struct ks_oid *oid, struct ks_span bytes,
 	return KS_OK;
 }
 
+static enum ks_status
+read_blob(struct ks_gitdb *db, const struct ks_oid *oid, uint64_t limit,
+	git_odb_object **out, struct ks_error *err)
+{
+	enum ks_status status = check_length(db, oid, limit, err);
+
+	return status != KS_OK ? status :
+		ks_git_object(db, oid, GIT_OBJECT_BLOB, out, err);
+}
+
+enum ks_status
+ks_gitdb_blob_use(struct ks_gitdb *db, const struct ks_oid *oid,
+	uint64_t limit, ks_git_use_fn *use, void *arg, struct ks_error *err)
+{
+	git_odb_object *object = NULL;
+	enum ks_status status = read_blob(db, oid, limit, &object, err);
+
+	if (status != KS_OK)
+		return status;
+	status = use(arg, ks_span(git_odb_object_data(object),
+		git_odb_object_size(object)), err);
+	git_odb_object_free(object);
+	return status;
+}
+
 enum ks_status
 ks_gitdb_blob(struct ks_gitdb *db, const struct ks_oid *oid, uint64_t limit,
 	bool check, struct ks_buf *out, struct ks_error *err)
 {
 	git_odb_object *object = NULL;
-	enum ks_status status;
+	enum ks_status status = read_blob(db, oid, limit, &object, err);
 	struct ks_span bytes;
 
-	status = check_length(db, oid, limit, err);
-	if (status == KS_OK)
-		status = ks_git_object(db, oid, GIT_OBJECT_BLOB, &object, err);
 	if (status != KS_OK)
 		return status;
 	bytes = ks_span(git_odb_object_data(object),

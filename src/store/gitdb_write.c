@@ -274,6 +274,14 @@ ks_gitdb_add(struct ks_git_writer *writer, struct ks_span content,
 }
 
 enum ks_status
+ks_gitdb_add_pieces(struct ks_git_writer *writer, uint64_t len,
+	ks_git_read_fn *read, void *arg, struct ks_oid *oid,
+	struct ks_error *err)
+{
+	return ks_git_pack_add_pieces(writer->pack, len, read, arg, oid, err);
+}
+
+enum ks_status
 ks_gitdb_tree(struct ks_git_writer *writer, const struct ks_oid *base,
 	const struct ks_git_change *changes, size_t count,
 	struct ks_oid *tree, struct ks_error *err)

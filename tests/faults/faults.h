@@ -19,7 +19,20 @@
 #define WORK "work.git"
 #define EMPTY "empty.git"
 #define FULL "full.git"
+#define ATTESTED "attested.git"
 #define RUN "c3252a98"
+#define LIGER "f3f6de9bb2bc69f7"	/* liger-runs.jsonl, as it is */
+#define RAW "raw.bin"
+
+/* More than a put keeps in memory. */
+#define RAW_BYTES ((size_t)5 << 20)
+
+/* RFC 8410 section 10.3, under a name. */
+#define KEY "Name: runner.example\n-----BEGIN PRIVATE KEY-----\n" \
+	"MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n" \
+	"-----END PRIVATE KEY-----\n"
+#define VKEY "runner.example+263d92a6+" \
+	"ARm/RAlphM3+hUG6wWfcO5bIUIaqMLa2ywxcOK1wMWbh"
 
 /* ---- counting ---------------------------------------------------------- */
 
@@ -128,6 +141,83 @@ run_takedown(struct ks_store *store, struct ks_error *err)
 		&options, err);
 }
 
+static inline enum ks_status
+run_attest(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_attest_options options = {
+		.write = { .now = NOW }, .type = "reproduced",
+		.value = "621.5us", .body = ks_span_text("the same")
+	};
+	struct ks_attest_result result;
+	struct ks_signer *signer = NULL;
+	struct ks_id id;
+	enum ks_status status = ks_signer_read(&signer, ks_span_text(KEY),
+		ks_span(NULL, 0), err);
+
+	options.signer = signer;
+	if (status == KS_OK)
+		status = ks_resolve_one(store, RUN, &id, err);
+	if (status == KS_OK)
+		status = ks_attest(store, &id, NULL, &options, &fault_answer,
+			&result, err);
+	ks_signer_free(signer);
+	return status;
+}
+
+static inline bool
+note_attestation(void *arg, const struct ks_attestation *attestation)
+{
+	(void)arg;
+	ks_buf_printf(&fault_answer, "%s %s %s %zu %d%d%d ",
+		attestation->type, attestation->body, attestation->problem,
+		attestation->signer_count, attestation->trusted,
+		attestation->repeated, attestation->counts);
+	return false;
+}
+
+static inline enum ks_status
+run_attestations(struct ks_store *store, struct ks_error *err)
+{
+	const struct ks_span text = ks_span_text(VKEY);
+	const struct ks_attestation_keys keys = { &text, 1 };
+	struct ks_id id;
+	enum ks_status status = ks_resolve_one(store, RUN, &id, err);
+
+	return status != KS_OK ? status : ks_attestations_of(store, &id, &keys,
+		note_attestation, NULL, err);
+}
+
+static inline enum ks_status
+run_artifact_put(struct ks_store *store, struct ks_error *err)
+{
+	const struct ks_artifact_options options = {
+		.write = { .now = NOW }, .describe = true
+	};
+	const char *const paths[] = { RAW, fixture("liger-runs.jsonl") };
+	struct ks_put_result result;
+
+	return ks_artifact_put(store, paths, 2, &options, NULL, NULL, &result,
+		err);
+}
+
+static inline enum ks_status
+add_answer(void *arg, struct ks_span bytes, struct ks_error *err)
+{
+	(void)arg;
+	ks_buf_append(&fault_answer, bytes);
+	return ks_buf_check(&fault_answer, err);
+}
+
+static inline enum ks_status
+run_artifact_get(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_id id;
+	enum ks_status status = ks_resolve_one(store, LIGER, &id, err);
+
+	return status != KS_OK ? status : ks_artifact_get(store, &id,
+		add_answer, NULL, err);
+}
+
 static inline void
 note_finding(void *arg, const struct ks_finding *finding)
 {
@@ -193,6 +283,95 @@ run_index(struct ks_store *store, struct ks_error *err)
 	return status;
 }
 
+static inline bool
+note_listed(void *arg, const struct ks_list_record *record)
+{
+	char text[KS_ID_TEXT + 1];
+
+	(void)arg;
+	ks_buf_printf(&fault_answer, "%s ", ks_id_print(&record->digest,
+		text));
+	ks_buf_append(&fault_answer, record->values[0]);
+	return false;
+}
+
+static inline void
+note_unlisted(void *arg, const struct ks_id *digest,
+	const struct ks_error *why)
+{
+	(void)arg;
+	(void)digest;
+	ks_buf_text(&fault_answer, why->message);
+}
+
+/* Fills the catalogue and its search, and asks both. */
+static inline enum ks_status
+run_list(struct ks_store *store, struct ks_error *err)
+{
+	static const struct ks_list_filter filters[] = {
+		{ "text", "rotary position" }, { "hardware", "A100" },
+		{ "operation", "rope" }, { "axis", "seq=2048" },
+		{ "dtype", "bf16" }, { "since", "2024" }
+	};
+	static const char *const columns[] = { "result", "implementation",
+		"evidence", "comparison" };
+	const struct ks_list_options options = { .filters = filters,
+		.filter_count = 6, .columns = columns, .column_count = 4,
+		.sort = "value" };
+	const struct ks_list_sink sink = { .record = note_listed,
+		.problem = note_unlisted };
+	struct ks_list_result result;
+
+	return ks_list(store, &options, &sink, &result, err);
+}
+
+static inline bool
+note_event(void *arg, const struct ks_record_event *event)
+{
+	(void)arg;
+	ks_buf_printf(&fault_answer, "%s %s %s", event->text,
+		event->operation, event->workload);
+	return false;
+}
+
+static inline enum ks_status
+run_records(struct ks_store *store, struct ks_error *err)
+{
+	const struct ks_list_options options = { .filter_count = 0 };
+	struct ks_list_result result;
+
+	return ks_records(store, &options, false, note_event, NULL, &result,
+		err);
+}
+
+static inline void
+note_count(void *arg, const struct ks_stats_row *row)
+{
+	(void)arg;
+	ks_buf_printf(&fault_answer, "%s %s %llu\n", row->group, row->value,
+		(unsigned long long)row->records);
+}
+
+static inline enum ks_status
+run_stats(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_stats_result result;
+
+	return ks_stats(store, NULL, note_count, NULL, &result, err);
+}
+
+static inline enum ks_status
+run_verify_index(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_verify_options options = { .threads = 1, .index = true };
+	struct ks_verify_result result;
+	enum ks_status status = run_list(store, err);
+
+	ks_buf_clear(&fault_answer);
+	return status != KS_OK ? status : ks_verify(store, &options,
+		note_finding, NULL, &result, err);
+}
+
 static const struct scenario scenarios[] = {
 	{ "init", NULL, NULL, true },
 	{ "put of a run and what it rests on", EMPTY, run_put_seed, true },
@@ -203,6 +382,14 @@ static const struct scenario scenarios[] = {
 	{ "get", FULL, run_get, false },
 	{ "resolve", FULL, run_resolve, false },
 	{ "index", FULL, run_index, false },
+	{ "list", FULL, run_list, false },
+	{ "records", FULL, run_records, false },
+	{ "stats", FULL, run_stats, false },
+	{ "verify of the index", FULL, run_verify_index, false },
+	{ "attest", FULL, run_attest, true },
+	{ "attestations", ATTESTED, run_attestations, false },
+	{ "artifact put", FULL, run_artifact_put, true },
+	{ "artifact get", ATTESTED, run_artifact_get, false },
 };
 
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
@@ -413,6 +600,44 @@ fail_each_call(const struct scenario *scenario, long stride, bool sticks)
 
 /* ---- stores to begin with ---------------------------------------------- */
 
+/* Bytes that do not compress, the same each time. */
+static inline bool
+make_raw(void)
+{
+	FILE *file = fopen(RAW, "wb");
+	uint32_t x = 1;
+	size_t i;
+
+	if (file == NULL)
+		return false;
+	for (i = 0; i < RAW_BYTES; i++) {
+		x = x * 1664525u + 1013904223u;
+		(void)fputc((int)(x >> 24), file);
+	}
+	return fclose(file) == 0;
+}
+
+/* A store with attestations, a registered key, and raw bytes. */
+static inline enum ks_status
+make_attested(struct ks_error *err)
+{
+	struct ks_write_options options = { .now = NOW };
+	struct ks_key_change change;
+	struct ks_store *store = NULL;
+	enum ks_status status = scratch_sh("cp -a " FULL " " ATTESTED) == 0 ?
+		ks_store_open(&store, ATTESTED, NULL, err) : KS_IO;
+
+	if (status == KS_OK)
+		status = ks_key_register(store, ks_span_text(VKEY), false,
+			&options, &change, err);
+	if (status == KS_OK)
+		status = run_attest(store, err);
+	if (status == KS_OK)
+		status = run_artifact_put(store, err);
+	ks_store_close(store);
+	return status;
+}
+
 static inline int
 fault_setup(void **state)
 {
@@ -430,6 +655,8 @@ fault_setup(void **state)
 	if (status == KS_OK)
 		status = put_fixture(store, "seeds/closure/000", &err);
 	ks_store_close(store);
+	if (status == KS_OK && make_raw())
+		status = make_attested(&err);
 	if (status != KS_OK)
 		print_error("%s\n", err.message);
 	return status != KS_OK;

@@ -817,6 +817,168 @@ a_deflated_stream_is_one_frame_with_a_checksum(void **state)
 			}
 }
 
+/* The frame of an object, made in steps. */
+static void
+pack_in_steps(struct ks_span body, size_t step, struct ks_buf *out)
+{
+	struct ks_deflater *deflater = NULL;
+
+	assert_int_equal(ks_deflater_new_sized(&deflater, KS_FRAME_LEVEL,
+		body.len, NULL), KS_OK);
+	while (body.len > 0) {
+		struct ks_span part = ks_span(body.data,
+			body.len < step ? body.len : step);
+		size_t before = part.len;
+
+		assert_int_equal(ks_deflater_step(deflater, &part, step, out,
+			NULL), KS_OK);
+		body = ks_span(body.data + (before - part.len),
+			body.len - (before - part.len));
+	}
+	assert_int_equal(ks_deflater_end(deflater, out, NULL), KS_OK);
+	ks_deflater_free(deflater);
+}
+
+static enum ks_status
+take_piece(void *arg, struct ks_span piece, struct ks_error *err)
+{
+	assert_true(piece.len > 0);
+	ks_buf_append(arg, piece);
+	return ks_buf_check(arg, err);
+}
+
+static void
+a_frame_made_in_steps_is_that_of_an_object(void **state)
+{
+	static const size_t lens[] = { 0, 1, 255, 256, 1000, 65792, 131072,
+		300000, 3 << 20 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		struct ks_buf text = KS_BUF_INIT, frame = KS_BUF_INIT;
+		struct ks_buf whole = KS_BUF_INIT, pieces = KS_BUF_INIT;
+		struct ks_frame_info info;
+
+		make_text(&text, lens[i]);
+		pack_in_steps(ks_buf_span(&text), 70000, &frame);
+		assert_int_equal(ks_frame_inspect(ks_buf_span(&frame),
+			KS_LIMIT_RAW, &info, NULL), KS_OK);
+		assert_int_equal(info.content_size, lens[i]);
+		assert_int_equal(info.dictionary_id, 0);
+		/* No checksum, no bit unused. */
+		assert_int_equal(frame.data[4] & 0x1f, 0);
+		assert_int_equal(ks_frame_unpack(framer, ks_buf_span(&frame),
+			KS_LIMIT_RAW, NULL, &whole, NULL), KS_OK);
+		assert_true(ks_span_equal(ks_buf_span(&whole),
+			ks_buf_span(&text)));
+		assert_int_equal(ks_frame_unpack_pieces(framer,
+			ks_buf_span(&frame), KS_LIMIT_RAW, NULL, take_piece,
+			&pieces, NULL), KS_OK);
+		assert_true(ks_span_equal(ks_buf_span(&pieces),
+			ks_buf_span(&text)));
+		ks_buf_release(&text);
+		ks_buf_release(&frame);
+		ks_buf_release(&whole);
+		ks_buf_release(&pieces);
+	}
+}
+
+/* Whether both ways of unpacking say the same of a frame. */
+static void
+assert_same_verdict(struct ks_span frame, const struct ks_dictionary *with)
+{
+	struct ks_buf whole = KS_BUF_INIT, pieces = KS_BUF_INIT;
+	struct ks_error a = KS_ERROR_INIT, b = KS_ERROR_INIT;
+	enum ks_status status = ks_frame_unpack(framer, frame, 4000, with,
+		&whole, &a);
+
+	if (ks_frame_unpack_pieces(framer, frame, 4000, with, take_piece,
+		&pieces, &b) != status)
+		fail_msg("whole: %s; in pieces: %s", a.message, b.message);
+	if (status == KS_OK)
+		assert_true(ks_span_equal(ks_buf_span(&whole),
+			ks_buf_span(&pieces)));
+	ks_buf_release(&whole);
+	ks_buf_release(&pieces);
+}
+
+static void
+pieces_are_judged_as_the_whole_is(void **state)
+{
+	struct ks_buf text = KS_BUF_INIT, frame = KS_BUF_INIT;
+	struct ks_buf longer = KS_BUF_INIT;
+	size_t i;
+
+	(void)state;
+	make_text(&text, 3000);
+	pack_in_steps(ks_buf_span(&text), 1000, &frame);
+	for (i = 0; i <= frame.len; i++)
+		assert_same_verdict(ks_span(frame.data, i), NULL);
+	for (i = 0; i < 8 * frame.len; i++) {
+		frame.data[i / 8] ^= (uint8_t)(1U << i % 8);
+		assert_same_verdict(ks_buf_span(&frame), NULL);
+		frame.data[i / 8] ^= (uint8_t)(1U << i % 8);
+	}
+	ks_buf_append(&frame, ks_span("x", 1));
+	assert_same_verdict(ks_buf_span(&frame), NULL);
+	make_text(&text, 4001);
+	pack_in_steps(ks_buf_span(&text), 1000, &longer);
+	assert_same_verdict(ks_buf_span(&longer), NULL);
+	ks_buf_release(&text);
+	ks_buf_release(&frame);
+	ks_buf_release(&longer);
+}
+
+static void
+pieces_of_a_frame_with_a_dictionary_come_back(void **state)
+{
+	struct ks_buf frame = KS_BUF_INIT, plain = KS_BUF_INIT;
+	int i;
+
+	(void)state;
+	assert_int_equal(ks_frame_pack(framer, body(), dictionary, &frame,
+		NULL), KS_OK);
+	assert_int_equal(ks_frame_pack(framer, body(), NULL, &plain, NULL),
+		KS_OK);
+	/* Whichever came before. */
+	for (i = 0; i < 2; i++) {
+		assert_same_verdict(ks_buf_span(&frame), dictionary);
+		assert_same_verdict(ks_buf_span(&plain), NULL);
+		assert_same_verdict(ks_buf_span(&frame), other_dictionary);
+		assert_same_verdict(ks_buf_span(&frame), NULL);
+	}
+	ks_buf_release(&frame);
+	ks_buf_release(&plain);
+}
+
+static enum ks_status
+refuse_piece(void *arg, struct ks_span piece, struct ks_error *err)
+{
+	(void)piece;
+	(*(int *)arg)++;
+	return ks_fail(err, KS_IO, "enough");
+}
+
+static void
+whoever_takes_pieces_may_stop(void **state)
+{
+	struct ks_buf text = KS_BUF_INIT, frame = KS_BUF_INIT;
+	struct ks_error err = KS_ERROR_INIT;
+	int calls = 0;
+
+	(void)state;
+	make_text(&text, 1 << 20);
+	pack_in_steps(ks_buf_span(&text), 100000, &frame);
+	assert_int_equal(ks_frame_unpack_pieces(framer, ks_buf_span(&frame),
+		KS_LIMIT_RAW, NULL, refuse_piece, &calls, &err), KS_IO);
+	assert_string_equal(err.message, "enough");
+	assert_int_equal(calls, 1);
+	assert_same_verdict(ks_buf_span(&frame), NULL);
+	ks_buf_release(&text);
+	ks_buf_release(&frame);
+}
+
 static void
 a_deflater_is_not_used_after_its_end(void **state)
 {
@@ -1024,6 +1186,11 @@ main(void)
 		cmocka_unit_test(no_input_at_all_is_complete),
 		cmocka_unit_test(
 			a_deflated_stream_is_one_frame_with_a_checksum),
+		cmocka_unit_test(a_frame_made_in_steps_is_that_of_an_object),
+		cmocka_unit_test(pieces_are_judged_as_the_whole_is),
+		cmocka_unit_test(
+			pieces_of_a_frame_with_a_dictionary_come_back),
+		cmocka_unit_test(whoever_takes_pieces_may_stop),
 		cmocka_unit_test(a_deflater_is_not_used_after_its_end),
 		cmocka_unit_test(levels_are_1_to_22),
 		cmocka_unit_test(a_single_frame_of_another_writer_is_read),

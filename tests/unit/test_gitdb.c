@@ -606,6 +606,176 @@ objects_of_every_size_and_many_of_them_survive(void **state)
 	ks_gitdb_close(db);
 }
 
+/* Bytes that are read in pieces of at most `step`. */
+struct pieces {
+	struct ks_span bytes;
+	size_t step;
+	uint64_t failing;	/* from here on they cannot be read */
+};
+
+static enum ks_status
+read_some(void *arg, uint64_t at, struct ks_span *bytes, struct ks_error *err)
+{
+	const struct pieces *pieces = arg;
+	size_t left = pieces->bytes.len - (size_t)at;
+
+	assert_true(at < pieces->bytes.len);
+	if (at >= pieces->failing)
+		return ks_fail(err, KS_IO, "no more of them");
+	*bytes = ks_span(pieces->bytes.data + at,
+		left < pieces->step ? left : pieces->step);
+	return KS_OK;
+}
+
+/* Add all sizes in pieces, and one of them whole; commit. */
+static void
+put_pieces(struct ks_gitdb *db, uint8_t *bytes, const size_t *sizes,
+	size_t count, size_t step)
+{
+	struct ks_git_change changes[16];
+	char names[16][16];
+	struct ks_git_writer *writer;
+	struct ks_git_head head;
+	struct ks_oid tree = head_tree(db, &head);
+	struct ks_oid commit, again;
+	size_t i;
+
+	assert_int_equal(ks_gitdb_begin(&writer, db, count, NULL), KS_OK);
+	for (i = 0; i < count; i++) {
+		struct pieces pieces = { ks_span(bytes, sizes[i]), step,
+			UINT64_MAX };
+
+		(void)snprintf(names[i], sizeof(names[i]), "p%02d", (int)i);
+		changes[i].path = names[i];
+		assert_int_equal(ks_gitdb_add_pieces(writer, sizes[i],
+			read_some, &pieces, &changes[i].oid, NULL), KS_OK);
+		/* The same once more, and whole: a pack has it once. */
+		assert_int_equal(ks_gitdb_add_pieces(writer, sizes[i],
+			read_some, &pieces, &again, NULL), KS_OK);
+		assert_true(ks_oid_equal(&again, &changes[i].oid));
+		assert_int_equal(ks_gitdb_add(writer, pieces.bytes, true,
+			&again, NULL), KS_OK);
+		assert_true(ks_oid_equal(&again, &changes[i].oid));
+	}
+	assert_int_equal(ks_gitdb_tree(writer, &tree, changes, count, &tree,
+		NULL), KS_OK);
+	assert_int_equal(ks_gitdb_finish(writer, &tree, &head, "pieces", 1,
+		&commit, NULL), KS_OK);
+	assert_int_equal(ks_gitdb_publish(writer, NULL), KS_OK);
+	ks_gitdb_end(writer);
+	for (i = 0; i < count; i++) {
+		struct ks_buf found = KS_BUF_INIT;
+
+		assert_int_equal(ks_gitdb_blob(db, &changes[i].oid, LIMIT,
+			true, &found, NULL), KS_OK);
+		assert_true(ks_span_equal(ks_buf_span(&found),
+			ks_span(bytes, sizes[i])));
+		ks_buf_release(&found);
+	}
+}
+
+static void
+blobs_in_pieces_are_those_that_they_would_be_whole(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 15, 16, 65534, 65535, 65536,
+		131070, (1 << 20) + 1, 5 << 20 };
+	static const size_t steps[] = { 1000, 65535, 3 << 20 };
+	struct ks_gitdb *db = create("r", false);
+	uint8_t *bytes = malloc(5 << 20);
+	size_t i;
+
+	(void)state;
+	assert_non_null(bytes);
+	for (i = 0; i < 5 << 20; i++)
+		bytes[i] = (uint8_t)(i * i >> 7);
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		bytes[0] = (uint8_t)i;
+		put_pieces(db, bytes, sizes, sizeof(sizes) / sizeof(sizes[0]),
+			steps[i]);
+	}
+	assert_int_equal(sh("git -C r fsck --strict 2>/dev/null"), 0);
+	/* And as loose objects. */
+	for (i = 0; i < KS_GITDB_PACK_LIMIT; i++) {
+		char text[32];
+		const struct edit edits[] = { { "n", text }, { NULL, NULL } };
+
+		(void)snprintf(text, sizeof(text), "put %zu", i);
+		put(db, edits);
+	}
+	bytes[0] = 'l';
+	put_pieces(db, bytes, sizes, sizeof(sizes) / sizeof(sizes[0]), 70000);
+	assert_int_equal(sh("git -C r fsck --strict 2>/dev/null"), 0);
+	assert_string_equal(output("cd r; find objects -name 'kistore*'; "
+		"stat -c %a objects/[0-9a-f][0-9a-f]/* | sort -u"), "444");
+	free(bytes);
+	ks_gitdb_close(db);
+}
+
+static void
+a_blob_whose_pieces_fail_is_not_there(void **state)
+{
+	struct ks_gitdb *db = create("r", false);
+	struct ks_git_writer *writer;
+	struct ks_error err = KS_ERROR_INIT;
+	struct ks_oid oid;
+	uint8_t bytes[2000] = { 0 };
+	struct pieces pieces = { ks_span(bytes, 2000), 500, 1000 };
+
+	(void)state;
+	assert_int_equal(ks_gitdb_begin(&writer, db, 1, NULL), KS_OK);
+	assert_int_equal(ks_gitdb_add_pieces(writer, 2000, read_some, &pieces,
+		&oid, &err), KS_IO);
+	assert_string_equal(err.message, "no more of them");
+	assert_true(ks_oid_is_zero(&oid));
+	ks_gitdb_end(writer);
+	assert_string_equal(output("cd r; find objects -type f"), "");
+	ks_gitdb_close(db);
+}
+
+struct using {
+	struct ks_span expected;
+	enum ks_status answer;
+};
+
+static enum ks_status
+use_bytes(void *arg, struct ks_span bytes, struct ks_error *err)
+{
+	const struct using *using = arg;
+
+	assert_true(ks_span_equal(bytes, using->expected));
+	return using->answer == KS_OK ? KS_OK :
+		ks_fail(err, using->answer, "enough");
+}
+
+static void
+a_blob_is_used_without_a_copy(void **state)
+{
+	struct ks_gitdb *db = create("r", false);
+	struct using using = { ks_span_text("read me"), KS_OK };
+	struct ks_error err = KS_ERROR_INIT;
+	struct ks_git_head head;
+	struct ks_git_entry entry;
+	struct ks_oid tree;
+	const struct edit edits[] = { { "README.md", "read me" },
+		{ NULL, NULL } };
+
+	(void)state;
+	put(db, edits);
+	tree = head_tree(db, &head);
+	assert_int_equal(ks_gitdb_find(db, &tree, "README.md", &entry, NULL),
+		KS_OK);
+	assert_int_equal(ks_gitdb_blob_use(db, &entry.oid, 7, use_bytes,
+		&using, &err), KS_OK);
+	using.answer = KS_CANCELLED;
+	assert_int_equal(ks_gitdb_blob_use(db, &entry.oid, 7, use_bytes,
+		&using, &err), KS_CANCELLED);
+	assert_int_equal(ks_gitdb_blob_use(db, &entry.oid, 6, use_bytes,
+		NULL, &err), KS_CORRUPT);
+	assert_int_equal(ks_gitdb_blob_use(db, &tree, LIMIT, use_bytes, NULL,
+		&err), KS_CORRUPT);
+	ks_gitdb_close(db);
+}
+
 static enum ks_status
 count_entry(void *arg, const struct ks_git_entry *entry, struct ks_error *err)
 {
@@ -1604,6 +1774,9 @@ main(void)
 		TEST(an_emptied_tree_is_gits_empty_tree),
 		TEST(changes_that_make_no_tree_are_refused_and_nothing_is_stored),
 		TEST(a_malformed_base_tree_is_refused),
+		TEST(blobs_in_pieces_are_those_that_they_would_be_whole),
+		TEST(a_blob_whose_pieces_fail_is_not_there),
+		TEST(a_blob_is_used_without_a_copy),
 		TEST(with_many_packs_small_puts_write_loose_objects),
 		TEST(gc_runs_no_hooks_and_reports_gits_last_word),
 		TEST(a_transaction_that_is_not_published_leaves_nothing),
