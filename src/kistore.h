@@ -100,8 +100,11 @@ struct ks_match {
 	const char *kind;	/* "kernelindex.dev/v1alpha1/BenchmarkRun" */
 	const char *name;	/* metadata.name, or "" */
 	const char *title;	/* metadata.title, or "" */
+	const char *particulars; /* of several, what tells one from others of
+				 * its name: "621.5 µs median · 2024-09-03"; or
+				 * "" */
 	const char *reading;	/* "digest", "digest prefix", "id", "id prefix",
-				 * "name" */
+				 * "name", "permalink", "external id" */
 	bool retracted, superseded, taken_down;
 };
 
@@ -109,8 +112,9 @@ typedef void ks_match_fn(void *arg, const struct ks_match *match);
 
 /* Everything that `reference` may mean: a digest ("sha256:…", 64 hex), a
  * unique digest prefix of 6 or more, a record name, kind/name, an id or id
- * prefix. KS_OK when there is exactly one, KS_AMBIGUOUS, KS_NOT_FOUND; `visit`
- * is called for each (at most 50) in order of digest. */
+ * prefix, a permalink (format/permalink.h), what a source calls a run
+ * ("source:externalId"). KS_OK when there is exactly one, KS_AMBIGUOUS,
+ * KS_NOT_FOUND; `visit` is called for each (at most 50) in order of digest. */
 enum ks_status ks_resolve(struct ks_store *store, const char *reference,
 	ks_match_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
 
@@ -204,6 +208,171 @@ struct ks_status_info {
 /* Strings and arrays belong to the store and live until it is closed. */
 enum ks_status ks_store_status(struct ks_store *store,
 	struct ks_status_info *out, struct ks_error *err) KS_CHECKED;
+
+/* ---- Pages -------------------------------------------------------------- */
+
+/* What a row of a page rests on. */
+enum ks_row_origin {
+	KS_ROW_TEXT,	/* words of the page, the same on every one */
+	KS_ROW_OBJECT,	/* objects, whose bytes were hashed */
+	KS_ROW_LOG,	/* what the log says: titles, names, ids, times. No
+			 * digest covers it */
+	KS_ROW_DERIVED	/* worked out from many objects and the log: ranks,
+			 * counts */
+};
+
+/* One row. Texts are UTF-8 as records have them: to be escaped before they are
+ * shown. One with LF in it is several lines. */
+struct ks_page_row {
+	const char *label;	/* "" = none */
+	const char *value;
+	const char *note;	/* beside it: a command, a state; "" = none */
+	enum ks_row_origin origin;
+	bool warns;		/* it is retracted, say */
+	bool has_target;	/* the value names an object: */
+	struct ks_id target;
+};
+
+struct ks_page_section {
+	const char *title;	/* "" = none */
+	const struct ks_page_row *rows;
+	size_t count;
+};
+
+/* All that is to be said of one object, in the order of reading. */
+struct ks_page {
+	struct ks_id digest;
+	const char *kind;	/* full kind, or "raw" */
+	const char *title;
+	const char *name;	/* metadata.name, or "" */
+	const char *id;		/* KernelIndex's, or "" */
+	const char *comparison_key;	/* "sha256:…" of a run, or "" */
+	bool retracted, superseded;
+	const struct ks_page_section *sections;
+	size_t count;
+};
+
+struct ks_page_options {
+	int64_t now;		/* POSIX seconds: what is recent? */
+	const char *accessed;	/* YYYY-MM-DD, for the citation; NULL = the
+				 * day of `now` */
+	bool manifest;		/* with the text of the manifest */
+	const struct ks_watch *watch;
+};
+
+/* Compose the page of an object: of a BenchmarkRun or ServingRun that of
+ * KernelIndex, value for value; of any other its members, what it refers to,
+ * and what refers to it. Errors as of ks_get(). The page is the caller's, and
+ * lives longer than the store. */
+enum ks_status ks_page_new(struct ks_page **out, struct ks_store *store,
+	const struct ks_id *digest, const struct ks_page_options *options,
+	struct ks_error *err) KS_CHECKED;
+/* NULL is allowed. */
+void ks_page_free(struct ks_page *page);
+
+/* One run of a comparison group. */
+struct ks_rank_row {
+	struct ks_id digest;
+	size_t rank;		/* from 1; 0 = it does not rank */
+	bool tied;		/* others have this rank, too */
+	bool asked;		/* it is the run that was asked for */
+	bool has_value;
+	double value;		/* in the unit of the group, */
+	const char *number;	/* "621504", exactly, */
+	const char *text;	/* and "621.5 µs"; "" = none */
+	const char *implementation;
+	struct ks_id implementation_digest;
+	const char *source;	/* its name, or ""; */
+	bool has_source;	/* the log names a Source: */
+	struct ks_id source_digest;
+	const char *evidence;	/* "Reported" */
+	const char *observed;	/* observedAt, as written */
+	const char *id;		/* KernelIndex's, or "" */
+	const char *reasons;	/* "RETRACTED, …": why it does not rank; "" */
+};
+
+/* A comparison group, as the policy ranks it. */
+struct ks_rank {
+	struct ks_id key;
+	const char *policy;	/* "ranking-v1" */
+	const char *profile;	/* "source_native" or "strict_exact" */
+	const char *operation, *workload;	/* for people */
+	const char *protocol, *environment;
+	const char *metric, *statistic, *unit;	/* "" where there is none */
+	size_t ranked, excluded;	/* how many there are */
+	const struct ks_rank_row *rows;	/* those that were asked for: */
+	size_t count;		/* ranked ones in order, then the others */
+};
+
+/* The comparison key of a BenchmarkRun. KS_USAGE when it is another kind,
+ * KS_NOT_FOUND when what it refers to is not here. */
+enum ks_status ks_rank_key(struct ks_store *store, const struct ks_id *run,
+	struct ks_id *key, struct ks_error *err) KS_CHECKED;
+
+/* What `reference` asks to rank: a run (*is_run, *run), or a comparison key in
+ * full or its first digits, six or more. Candidates of an ambiguous reference
+ * are told to `visit`, but for keys, which the message counts. */
+enum ks_status ks_rank_find(struct ks_store *store, const char *reference,
+	ks_match_fn *visit, void *arg, struct ks_id *key, bool *is_run,
+	struct ks_id *run, const struct ks_watch *watch, struct ks_error *err)
+	KS_CHECKED;
+
+/* Rank the runs with a key. At most `limit` of those that rank are in rows,
+ * with `asked` (NULL = none) wherever it stands, and as many of those that do
+ * not. KS_NOT_FOUND: there is no run with that key. */
+enum ks_status ks_rank_new(struct ks_rank **out, struct ks_store *store,
+	const struct ks_id *key, const struct ks_id *asked, size_t limit,
+	const struct ks_watch *watch, struct ks_error *err) KS_CHECKED;
+/* NULL is allowed. */
+void ks_rank_free(struct ks_rank *rank);
+
+/* Records side by side. */
+struct ks_compare_row {
+	const char *label;
+	const char *const *values;	/* one a record; NULL = has none */
+	bool same;
+	bool decides;		/* the first of the key's parts that differs */
+};
+
+struct ks_compare_section {
+	const char *title;
+	const struct ks_compare_row *rows;
+	size_t count;
+};
+
+/* One of them. */
+struct ks_compare_record {
+	struct ks_id digest;
+	const char *title;
+	bool retracted, superseded;
+	const char *text;	/* "621.5 µs", of a run; "" = none */
+	const char *ratio;	/* to the least, "5.35×"; "" = none */
+	size_t rank;		/* among these; 0 = none */
+	bool tied;
+	const char *reasons;	/* why it may not rank; "" */
+};
+
+struct ks_compare {
+	const char *kind;	/* full kind */
+	const struct ks_compare_record *records;
+	size_t record_count;
+	bool has_keys;		/* of kinds that have keys of comparison */
+	bool comparable;	/* one key, and all may rank */
+	const char *key;	/* the one they share, "sha256:…", or "" */
+	const char *verdict;	/* a sentence: who leads, or why nobody can */
+	const struct ks_compare_section *sections;
+	size_t count;
+};
+
+/* Compare records of one kind, at least two and at most KS_COMPARE_MAX. A
+ * WorkloadCase and a WorkloadSuite are of two kinds. KS_USAGE when kinds
+ * differ, else errors as of ks_get(). */
+#define KS_COMPARE_MAX 64
+enum ks_status ks_compare_new(struct ks_compare **out, struct ks_store *store,
+	const struct ks_id *digests, size_t count,
+	const struct ks_watch *watch, struct ks_error *err) KS_CHECKED;
+/* NULL is allowed. */
+void ks_compare_free(struct ks_compare *compare);
 
 /* ---- Writing ----------------------------------------------------------- */
 
@@ -429,6 +598,141 @@ enum ks_status ks_store_view(struct ks_store *store,
 	const char *state_directory, const struct ks_watch *watch,
 	struct ks_view *view, struct ks_error *err) KS_CHECKED;
 
+/* ---- Lists -------------------------------------------------------------- */
+
+enum ks_list_type {
+	KS_LIST_TEXT,
+	KS_LIST_NUMBER,
+	KS_LIST_TIME,		/* an Instant, as it was written */
+	KS_LIST_DIGEST
+};
+
+/* A field of records, by which they are listed. */
+struct ks_list_field {
+	const char *name;	/* "hardware" */
+	const char *help;	/* a phrase */
+	enum ks_list_type type;
+	const char *filter;	/* what a filter by it takes, as usage shows it;
+				 * NULL: none */
+	bool shows;		/* it can be a column, */
+	bool sorts;		/* and the order */
+	unsigned columns;	/* of a terminal that it should have */
+};
+
+/* All fields (static), in the order of columns. */
+const struct ks_list_field *ks_list_field(size_t n);
+size_t ks_list_field_count(void);
+
+/* "hardware" with "H100". Several values of one field: any of them; several
+ * fields: all. Of "axis" ("batch=4") all values count, in one case of a suite;
+ * of "text" all words. */
+struct ks_list_filter {
+	const char *field, *value;
+};
+
+/* Whether records that have a mark are listed. */
+enum ks_list_marked {
+	KS_LIST_ANY,
+	KS_LIST_ONLY,
+	KS_LIST_WITHOUT
+};
+
+struct ks_list_options {
+	const struct ks_list_filter *filters;
+	size_t filter_count;
+	enum ks_list_marked retracted, superseded;
+	const char *const *columns;	/* names of fields; */
+	size_t column_count;		/* 0: those that the kinds have, */
+	bool brief;			/* or a few of them, for people */
+	const char *sort;		/* NULL: in order of publication */
+	bool descending;
+	uint64_t limit;			/* 0 = none */
+	const struct ks_watch *watch;
+};
+
+/* A value: UTF-8 as records have it, to be escaped before it is shown; a
+ * number as RFC 8785 writes it; empty = there is none. */
+struct ks_list_record {
+	struct ks_id digest;
+	const char *kind;		/* in full */
+	bool retracted, superseded;
+	const struct ks_span *values;	/* one a column */
+};
+
+/* Where a list goes. */
+struct ks_list_sink {
+	void *arg;
+	/* Called once, before the first record: the columns. */
+	void (*begin)(void *arg, const struct ks_list_field *const *columns,
+		size_t count);
+	/* A true stops. */
+	bool (*record)(void *arg, const struct ks_list_record *record);
+	/* A record that was chosen and cannot be shown, and why: it is damaged,
+	 * absent or not fetched. */
+	void (*problem)(void *arg, const struct ks_id *digest,
+		const struct ks_error *why);
+};
+
+struct ks_list_result {
+	uint64_t records;		/* that were shown */
+	uint64_t damaged, unfetched;	/* that could not be */
+};
+
+/* List records. What was taken down is not there. Without a filter by kind, and
+ * with one by a field that not all kinds have, runs are listed: BenchmarkRuns
+ * and ServingRuns. Every record is read again and hashed before it is shown.
+ * KS_USAGE: there is no such field, or a value makes no sense. */
+enum ks_status ks_list(struct ks_store *store,
+	const struct ks_list_options *options,
+	const struct ks_list_sink *sink, struct ks_list_result *result,
+	struct ks_error *err) KS_CHECKED;
+
+/* Counts, by what the catalogue says: groups in a fixed order ("kind",
+ * "status", …), in each the most frequent value first. */
+struct ks_stats_row {
+	const char *group, *value;
+	uint64_t records, retracted, superseded;
+};
+typedef void ks_stats_fn(void *arg, const struct ks_stats_row *row);
+
+struct ks_stats_result {
+	uint64_t records;		/* of all kinds, without those */
+	uint64_t taken_down;
+	uint64_t unread;		/* that could not be read, */
+	uint64_t groups;		/* of runs that may be compared */
+	char first[40], last[40];	/* observedAt of runs; "" = none */
+};
+
+enum ks_status ks_stats(struct ks_store *store, const struct ks_watch *watch,
+	ks_stats_fn *visit, void *arg, struct ks_stats_result *result,
+	struct ks_error *err) KS_CHECKED;
+
+/* One run that took the lead of its comparison group, and when. */
+struct ks_record_event {
+	struct ks_id key;		/* of the group */
+	struct ks_id run;
+	bool has_previous;		/* the run that led before it: */
+	struct ks_id previous;
+	const char *at;			/* observedAt of the run */
+	const char *value, *unit;	/* a number as RFC 8785 writes it */
+	const char *text;		/* "621.5 µs" */
+	bool leads;			/* still */
+	size_t number, count;		/* of the group's: 1 to count */
+	size_t runs;			/* that may rank, in the group */
+	const char *operation, *workload, *hardware, *implementation;
+};
+/* A true stops. */
+typedef bool ks_record_event_fn(void *arg, const struct ks_record_event *event);
+
+/* The history of who led each comparison group, in order of the groups' first
+ * runs. `options` chooses the groups: those of the runs that it chooses (of
+ * its fields only filters, marks and watch count, and `limit` of groups). With
+ * `leaders`, only who leads now. Every run was read again and hashed. */
+enum ks_status ks_records(struct ks_store *store,
+	const struct ks_list_options *options, bool leaders,
+	ks_record_event_fn *visit, void *arg, struct ks_list_result *result,
+	struct ks_error *err) KS_CHECKED;
+
 /* ---- Verification ------------------------------------------------------ */
 
 enum ks_severity {
@@ -454,6 +758,8 @@ struct ks_verify_options {
 	size_t digest_count;		/* 0 = the whole store */
 	unsigned threads;		/* 0 = all cores */
 	bool warnings;			/* report findings of kind tables too */
+	bool index;			/* compare the file of the index, which
+					 * is derived, with a fresh one */
 	const struct ks_trust_options *trust;	/* NULL = nobody */
 	const struct ks_watch *watch;
 };
@@ -641,5 +947,146 @@ struct ks_import_result {
 enum ks_status ks_snapshot_import(const char *path, const char *directory,
 	const struct ks_import_options *options,
 	struct ks_import_result *result, struct ks_error *err) KS_CHECKED;
+
+/* ---- Attestations ------------------------------------------------------- */
+
+/* What somebody says of a record, to be signed and put. Texts are UTF-8; one
+ * that is not given is NULL, or has NULL as its data. Which of them a type has
+ * is in store-layout.md K34. */
+struct ks_attest_options {
+	struct ks_write_options write;
+	const struct ks_signer *signer;
+	const char *type;	/* "reproduced", "could_not_reproduce", …; '-'
+				 * stands for '_' */
+	const char *reason;	/* why a correction is wanted */
+	const char *value;	/* that was observed: "621.5us" */
+	struct ks_span body, evidence_url, environment;
+	struct ks_span author;	/* not given: the name of the key */
+	bool rerun;		/* the digest of a new run is given */
+	const char *state_directory;	/* of the memory of signers, or NULL */
+	bool dry_run;		/* judge and sign, but write nothing */
+};
+
+/* What became of it. */
+struct ks_attest_result {
+	struct ks_id digest;	/* of the Attestation */
+	bool added;		/* false: it was there already */
+	uint64_t size;		/* of the log afterwards */
+	char signer[300];	/* NAME+ID of the key */
+	const char *standing;	/* what the log says of it, as in
+				 * ks_attestation_signer (static) */
+	char commit[41];	/* "" when nothing changed */
+};
+
+/* Judge what is to be said by the rules that need no store, in their order
+ * (K35): KS_INVALID with the first one that is broken. */
+enum ks_status ks_attest_check(const struct ks_attest_options *options,
+	struct ks_error *err) KS_CHECKED;
+
+/* Say it of `subject`: judge by all rules, sign, and put the Attestation, in
+ * one commit. `rerun` is the new run, or NULL. The statement that was signed,
+ * canonical JSON, is appended to `statement` (which may be NULL). KS_INVALID
+ * with the rule that is broken, also where the key is that of a log (N13);
+ * KS_NOT_FOUND where a record is not published, or was taken down. */
+enum ks_status ks_attest(struct ks_store *store, const struct ks_id *subject,
+	const struct ks_id *rerun, const struct ks_attest_options *options,
+	struct ks_buf *statement, struct ks_attest_result *result,
+	struct ks_error *err) KS_CHECKED;
+
+/* A key by which an envelope verifies. */
+struct ks_attestation_signer {
+	const char *name;	/* NAME+ID; of a given key that has no name its
+				 * fingerprint */
+	bool given;		/* by the caller */
+	const char *standing;	/* what the log says of it: "controlled",
+				 * "unsigned" (registered, but that is not
+				 * signed), "revoked", or "" (static) */
+	uint64_t entry;		/* of the log, that says so */
+	bool repeated;		/* it has said the same before */
+};
+
+/* An attestation. Texts are valid during the call, and "" where there is
+ * none; all but the verdicts are claims, of whoever signed. */
+struct ks_attestation {
+	bool is_record;		/* false: it comes from a file */
+	struct ks_id digest;	/* of the record */
+	const char *problem;	/* why it cannot be read: it is malformed, or
+				 * of another predicate type; then only what is
+				 * said of its signatures and, perhaps, of its
+				 * subject is known */
+	bool malformed;
+	bool has_subject;
+	struct ks_id subject;
+	const char *subject_kind;	/* as the log has it; "" = not there */
+	const char *predicate_type;
+	const char *type, *at, *author;
+	const char *reason, *body, *evidence_url, *environment;
+	const char *observed;	/* "621.5 µs" */
+	double observed_ns;	/* 0 = none */
+	bool has_rerun;
+	struct ks_id rerun;
+	struct ks_span statement;	/* canonical JSON; empty where there is
+					 * none */
+	const char *claimed;	/* the first keyid: a hint that nobody signed */
+	const struct ks_attestation_signer *signers;
+	size_t signer_count;	/* 0 = by no key that is known */
+	bool trusted;		/* by a key that is given, or "controlled" */
+	bool repeated;		/* all of its signers have said it before */
+	bool counts;		/* it makes the evidence "verified" (N14) */
+};
+typedef bool ks_attestation_fn(void *arg,
+	const struct ks_attestation *attestation);
+
+/* Keys that the caller trusts, each a vkey, an SSH line or PEM. */
+struct ks_attestation_keys {
+	const struct ks_span *texts;
+	size_t count;
+};
+
+/* The attestations about a record, oldest first, but for those that were taken
+ * down, retracted or superseded; or, of an Attestation, that one alone. What
+ * one key has signed counts once, in however many envelopes it comes. A true
+ * from `visit` stops. KS_USAGE for a text that is no key. */
+enum ks_status ks_attestations_of(struct ks_store *store,
+	const struct ks_id *digest, const struct ks_attestation_keys *keys,
+	ks_attestation_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
+
+/* Those in a file ("-" = standard input): envelopes or Attestations, one or
+ * one a line. `store` may be NULL: then only the keys given are known.
+ * KS_CORRUPT where the file is not JSON. */
+enum ks_status ks_attestations_in(struct ks_store *store, const char *path,
+	const struct ks_attestation_keys *keys, ks_attestation_fn *visit,
+	void *arg, struct ks_error *err) KS_CHECKED;
+
+/* ---- Artifacts ---------------------------------------------------------- */
+
+/* How files are put as raw objects, and described. NULL = not given. */
+struct ks_artifact_options {
+	struct ks_write_options write;
+	bool describe;		/* with an Artifact record for each file */
+	const char *media_type;	/* NULL: application/octet-stream */
+	const char *kind;	/* of the artifact, a token; NULL: "file" */
+	const char *name;	/* NULL: the file's, without directories */
+	const char *license, *uri;
+};
+
+/* Put the bytes of files ("-" = standard input), each whole and as it is, in
+ * one commit. `visit` is called per object after success, files first, then
+ * descriptions. KS_INVALID: a file is longer than a raw object may be, is a
+ * record (O8), no regular file, or changed meanwhile; or it was taken down and
+ * is the only one. Memory does not grow with the files. */
+enum ks_status ks_artifact_put(struct ks_store *store,
+	const char *const *paths, size_t count,
+	const struct ks_artifact_options *options, ks_put_fn *visit,
+	void *arg, struct ks_put_result *result, struct ks_error *err)
+	KS_CHECKED;
+
+/* Hand out the bytes of a raw object in pieces: `digest` is its own, or that
+ * of an Artifact that describes it. All of it was hashed before the first
+ * piece. KS_NOT_FOUND: it is only described, was taken down, was never here,
+ * or is not fetched; KS_INVALID: it is a record; KS_CORRUPT as of ks_get(). */
+enum ks_status ks_artifact_get(struct ks_store *store,
+	const struct ks_id *digest, ks_write_fn *write, void *arg,
+	struct ks_error *err) KS_CHECKED;
 
 #endif

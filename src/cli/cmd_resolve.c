@@ -18,6 +18,7 @@ add_to_doc(struct ks_doc *doc, const struct ks_match *match)
 	ks_doc_text(doc, "kind", match->kind);
 	ks_doc_text(doc, "name", match->name);
 	ks_doc_text(doc, "title", match->title);
+	ks_doc_text(doc, "particulars", match->particulars);
 	ks_doc_text(doc, "reading", match->reading);
 	ks_doc_bool(doc, "retracted", match->retracted);
 	ks_doc_bool(doc, "superseded", match->superseded);
@@ -123,6 +124,7 @@ ks_cmd_resolve(struct ks_cli *cli, struct ks_error *err)
 
 	cli->examples = "  kistore resolve c3252a98\n"
 		"  kistore resolve --tree BenchmarkRun/rmsnorm-h100\n"
+		"  kistore resolve https://kernelindex.com/runs/ID\n"
 		"  kistore resolve --json c3252a98 | jq -r .digest\n";
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;

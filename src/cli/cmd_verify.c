@@ -310,6 +310,8 @@ ks_cmd_verify(struct ks_cli *cli, struct ks_error *err)
 	const struct ks_opt options[] = {
 		KS_FLAG(0, "warnings", &verify.warnings,
 			"list what the tables of kinds find as well"),
+		KS_FLAG(0, "index", &verify.index,
+			"compare the index with one that is built anew"),
 		KS_NUMBER(0, "threads", "N", &threads, 0, THREADS_MAX,
 			"how many to use (0: one a processor)"),
 		KS_TRUST_OPTIONS(&trust),

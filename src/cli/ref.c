@@ -18,7 +18,8 @@ ks_ref_kind(const char *kind)
 	return slash == NULL ? kind : slash + 1;
 }
 
-/* "c3252a98ba48 BenchmarkRun name, "title" (id prefix; retracted)" */
+/* "c3252a98ba48 BenchmarkRun name, "title", 621.5 µs median · 2024-09-03 (by
+ * id prefix; retracted)" */
 static void
 describe(struct ks_buf *out, const struct ks_match *match)
 {
@@ -30,6 +31,8 @@ describe(struct ks_buf *out, const struct ks_match *match)
 		ks_buf_printf(out, " %s", match->name);
 	if (match->title[0] != '\0')
 		ks_buf_printf(out, ", \"%s\"", match->title);
+	if (match->particulars[0] != '\0')
+		ks_buf_printf(out, ", %s", match->particulars);
 	ks_buf_printf(out, " (by %s%s%s%s)", match->reading,
 		match->retracted ? "; retracted" : "",
 		match->superseded ? "; superseded" : "",

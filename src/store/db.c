@@ -6,8 +6,6 @@
 
 #include <sqlite3.h>
 
-#include "base/buf.h"
-
 #define BUSY_MS 30000
 #define WAL_MAX ((off_t)4 << 20)	/* bytes */
 
@@ -86,8 +84,10 @@ connect_by_uri(struct ks_db *db, const char *path, bool alone, int flags)
 	int rc;
 
 	print_uri(&uri, path, alone);
-	rc = sqlite3_open_v2(ks_buf_cstr(&uri), &db->connection,
-		SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
+	(void)ks_buf_cstr(&uri);
+	/* Without a name it would be a new database. */
+	rc = uri.failed ? SQLITE_NOMEM : sqlite3_open_v2(ks_buf_cstr(&uri),
+		&db->connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
 		SQLITE_OPEN_NOFOLLOW | flags, NULL);
 	ks_buf_release(&uri);
 	return rc;
@@ -128,7 +128,9 @@ configure(struct ks_db *db, enum ks_db_mode mode, struct ks_error *err)
 	/* Moving the WAL would take two flushes. */
 	(void)sqlite3_db_config(db->connection,
 		SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	status = ks_db_run(db, "PRAGMA cache_size = -32768", err);
+	/* What is removed does not stay in free pages (X1). */
+	status = ks_db_run(db, "PRAGMA cache_size = -32768;"
+		"PRAGMA secure_delete = ON", err);
 	if (status == KS_OK && mode == KS_DB_WRITE)
 		status = ks_db_run(db, "PRAGMA journal_mode = WAL;"
 			"PRAGMA synchronous = NORMAL", err);
@@ -152,7 +154,7 @@ ks_db_close(struct ks_db *db)
 {
 	size_t i;
 
-	for (i = 0; i < db->plan->count; i++) {
+	for (i = 0; i < KS_DB_STATEMENTS; i++) {
 		(void)sqlite3_finalize(db->statements[i]);
 		db->statements[i] = NULL;
 	}
@@ -197,7 +199,7 @@ reset_all(struct ks_db *db)
 {
 	size_t i;
 
-	for (i = 0; i < db->plan->count; i++)
+	for (i = 0; i < KS_DB_STATEMENTS; i++)
 		(void)sqlite3_reset(db->statements[i]);
 }
 
@@ -263,6 +265,13 @@ ks_db_end(struct ks_db *db, enum ks_status status, struct ks_error *err)
 
 /* ---- statements -------------------------------------------------------- */
 
+static const char *
+text_of(const struct ks_db *db, size_t which)
+{
+	return which < db->plan->count ? db->plan->sql[which] :
+		db->more->sql[which - db->plan->count];
+}
+
 struct sqlite3_stmt *
 ks_db_statement(struct ks_db *db, size_t which)
 {
@@ -270,10 +279,27 @@ ks_db_statement(struct ks_db *db, size_t which)
 
 	if (*slot != NULL)
 		(void)sqlite3_reset(*slot);
-	else if (sqlite3_prepare_v3(db->connection, db->plan->sql[which], -1,
-		SQLITE_PREPARE_PERSISTENT, slot, NULL) != SQLITE_OK)
+	else if (sqlite3_prepare_v3(db->connection, text_of(db, which),
+		-1, SQLITE_PREPARE_PERSISTENT, slot, NULL) != SQLITE_OK)
 		(void)failed(db, NULL);
 	return *slot;
+}
+
+struct sqlite3_stmt *
+ks_db_prepare(struct ks_db *db, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	if (sqlite3_prepare_v3(db->connection, sql, -1, 0, &stmt, NULL) !=
+		SQLITE_OK)
+		(void)failed(db, NULL);
+	return stmt;
+}
+
+void
+ks_db_discard(struct sqlite3_stmt *stmt)
+{
+	(void)sqlite3_finalize(stmt);
 }
 
 void
@@ -301,6 +327,13 @@ ks_db_bind_number(struct sqlite3_stmt *stmt, int at, uint64_t value)
 {
 	if (stmt != NULL)
 		(void)sqlite3_bind_int64(stmt, at, (sqlite3_int64)value);
+}
+
+void
+ks_db_bind_real(struct sqlite3_stmt *stmt, int at, double value)
+{
+	if (stmt != NULL)
+		(void)sqlite3_bind_double(stmt, at, value);
 }
 
 void
@@ -347,6 +380,18 @@ ks_db_reset(struct sqlite3_stmt *stmt)
 	(void)sqlite3_reset(stmt);
 }
 
+uint64_t
+ks_db_schema(struct ks_db *db)
+{
+	struct sqlite3_stmt *stmt = ks_db_prepare(db, "PRAGMA schema_version");
+	uint64_t version = 0;
+
+	if (ks_db_next(db, stmt))
+		version = ks_db_number(stmt, 0);
+	ks_db_discard(stmt);
+	return version;
+}
+
 /* ---- columns ----------------------------------------------------------- */
 
 bool
@@ -370,6 +415,12 @@ ks_db_number(struct sqlite3_stmt *stmt, int at)
 	return (uint64_t)sqlite3_column_int64(stmt, at);
 }
 
+double
+ks_db_real(struct sqlite3_stmt *stmt, int at)
+{
+	return sqlite3_column_double(stmt, at);
+}
+
 void
 ks_db_text(struct sqlite3_stmt *stmt, int at, char *out, size_t size)
 {
@@ -379,4 +430,96 @@ ks_db_text(struct sqlite3_stmt *stmt, int at, char *out, size_t size)
 	if (len > 0)
 		memcpy(out, text.data, len);
 	out[len] = '\0';
+}
+
+int
+ks_db_columns(struct sqlite3_stmt *stmt)
+{
+	return stmt == NULL ? 0 : sqlite3_column_count(stmt);
+}
+
+const char *
+ks_db_column(struct sqlite3_stmt *stmt, int at)
+{
+	const char *name = sqlite3_column_name(stmt, at);
+
+	return name == NULL ? "" : name;
+}
+
+/* NULL, numbers, text, bytes. */
+static int
+rank_of(struct sqlite3_stmt *stmt, int at)
+{
+	switch (sqlite3_column_type(stmt, at)) {
+	case SQLITE_NULL:
+		return 0;
+	case SQLITE_INTEGER:
+	case SQLITE_FLOAT:
+		return 1;
+	case SQLITE_TEXT:
+		return 2;
+	default:
+		return 3;
+	}
+}
+
+static int
+compare_numbers(struct sqlite3_stmt *a, struct sqlite3_stmt *b, int at)
+{
+	sqlite3_int64 m = sqlite3_column_int64(a, at);
+	sqlite3_int64 n = sqlite3_column_int64(b, at);
+	double x = sqlite3_column_double(a, at);
+	double y = sqlite3_column_double(b, at);
+
+	if (sqlite3_column_type(a, at) == SQLITE_INTEGER &&
+		sqlite3_column_type(b, at) == SQLITE_INTEGER)
+		return (m > n) - (m < n);
+	return (x > y) - (x < y);
+}
+
+/* Text or bytes; SQLite has NULL where there are none. */
+static int
+compare_bytes(struct sqlite3_stmt *a, struct sqlite3_stmt *b, int at)
+{
+	struct ks_span x = ks_db_bytes(a, at), y = ks_db_bytes(b, at);
+
+	if (x.data == NULL || y.data == NULL)
+		return (x.data != NULL) - (y.data != NULL);
+	return ks_span_compare(x, y);
+}
+
+int
+ks_db_compare(struct sqlite3_stmt *a, struct sqlite3_stmt *b, int at)
+{
+	int rank = rank_of(a, at);
+
+	if (rank != rank_of(b, at) || rank == 0)
+		return rank - rank_of(b, at);
+	return rank == 1 ? compare_numbers(a, b, at) :
+		compare_bytes(a, b, at);
+}
+
+void
+ks_db_print(struct sqlite3_stmt *stmt, int at, struct ks_buf *out)
+{
+	struct ks_span value = ks_db_bytes(stmt, at);
+	char shown[256];
+	size_t i;
+
+	switch (rank_of(stmt, at)) {
+	case 0:
+		ks_buf_text(out, "nothing");
+		break;
+	case 1:
+		ks_buf_append(out, value);
+		break;
+	case 2:
+		ks_buf_printf(out, "\"%s\"", ks_printable(shown,
+			sizeof(shown), value));
+		break;
+	default:
+		for (i = 0; i < value.len && i < 32; i++)
+			ks_buf_printf(out, "%02x", value.data[i]);
+		break;
+	}
 }

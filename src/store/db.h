@@ -13,6 +13,10 @@
  *		use(ks_db_number(stmt, 0));
  *	return ks_db_check(db, err);
  *
+ * Who adds tables of its own to a database that another owns sets `more`; its
+ * statements are numbered from the owner's count on. A statement whose text is
+ * only known when it is needed is made by ks_db_prepare().
+ *
  * All reading and writing is inside a transaction. After one that writes, a
  * transaction that reads is open again: one view for all look-ups to come, and
  * no locking for each.
@@ -20,12 +24,13 @@
 #ifndef KS_STORE_DB_H
 #define KS_STORE_DB_H
 
+#include "base/buf.h"
 #include "base/error.h"
 
 /* A statement that was prepared; SQLite's. */
 struct sqlite3_stmt;
 
-#define KS_DB_STATEMENTS 32	/* of one plan, at most */
+#define KS_DB_STATEMENTS 80	/* of both plans, at most */
 
 /* What an owner does with its database. Static. */
 struct ks_db_plan {
@@ -39,6 +44,7 @@ struct ks_db_plan {
  * here. */
 struct ks_db {
 	const struct ks_db_plan *plan;	/* set by the owner, once */
+	const struct ks_db_plan *more;	/* or NULL; set once, too */
 	struct sqlite3 *connection;
 	struct sqlite3_stmt *statements[KS_DB_STATEMENTS];
 	bool in_transaction;
@@ -96,14 +102,24 @@ enum ks_status ks_db_empty_wal(struct ks_db *db, struct ks_error *err)
 enum ks_status ks_db_run(struct ks_db *db, const char *sql,
 	struct ks_error *err) KS_CHECKED;
 
-/* Statement `which` of the plan, ready to be bound; NULL on failure. */
+/* A number that changes with every change of tables, by whomever. */
+uint64_t ks_db_schema(struct ks_db *db);
+
+/* Statement `which` of the plans, ready to be bound; NULL on failure. */
 struct sqlite3_stmt *ks_db_statement(struct ks_db *db, size_t which);
+
+/* A statement that is in no plan; NULL on failure. What comes from outside is
+ * bound, never part of the text. To be discarded before a transaction begins
+ * or ends; NULL is allowed. */
+struct sqlite3_stmt *ks_db_prepare(struct ks_db *db, const char *sql);
+void ks_db_discard(struct sqlite3_stmt *stmt);
 
 /* Give parameter `at` (from 1) a value. What a span points at must stay until
  * the statement was run; an empty text is NULL. */
 void ks_db_bind_bytes(struct sqlite3_stmt *stmt, int at, struct ks_span bytes);
 void ks_db_bind_text(struct sqlite3_stmt *stmt, int at, struct ks_span text);
 void ks_db_bind_number(struct sqlite3_stmt *stmt, int at, uint64_t value);
+void ks_db_bind_real(struct sqlite3_stmt *stmt, int at, double value);
 void ks_db_bind_null(struct sqlite3_stmt *stmt, int at);
 
 /* Run a statement that returns no rows. */
@@ -121,6 +137,15 @@ void ks_db_reset(struct sqlite3_stmt *stmt);
 bool ks_db_is_null(struct sqlite3_stmt *stmt, int at);
 struct ks_span ks_db_bytes(struct sqlite3_stmt *stmt, int at);
 uint64_t ks_db_number(struct sqlite3_stmt *stmt, int at);
+double ks_db_real(struct sqlite3_stmt *stmt, int at);
+
+/* Of a statement that has been prepared: how many columns its rows have, and
+ * the name of one. The order of the values that two rows have in a column, as
+ * SQLite sorts: <0, 0, >0. A value for a message is appended to `out`. */
+int ks_db_columns(struct sqlite3_stmt *stmt);
+const char *ks_db_column(struct sqlite3_stmt *stmt, int at);
+int ks_db_compare(struct sqlite3_stmt *a, struct sqlite3_stmt *b, int at);
+void ks_db_print(struct sqlite3_stmt *stmt, int at, struct ks_buf *out);
 
 /* … as terminated text, cut to what fits in `size` > 0 bytes. */
 void ks_db_text(struct sqlite3_stmt *stmt, int at, char *out, size_t size);

@@ -480,12 +480,16 @@ state_of_link(struct drawing *drawing, const struct ks_id *digest)
 		.store = drawing->store, .target = digest
 	};
 	struct ks_index *index = NULL;
+	struct ks_index_row row;
 
 	if (ks_store_has(drawing->store, digest))
 		return "archived";
-	if (ks_store_index(drawing->store, &index, NULL, NULL) == KS_OK &&
-		ks_index_by_kind(index, KS_API_KISTORE "/Artifact", describes,
-			&search, NULL) == KS_OK && search.found)
+	if (ks_store_index(drawing->store, &index, NULL, NULL) != KS_OK)
+		return "absent";
+	if (ks_index_object(index, digest, &row) && row.state.taken_down)
+		return "taken down";
+	if (ks_index_by_kind(index, KS_API_KISTORE "/Artifact", describes,
+		&search, NULL) == KS_OK && search.found)
 		return "described";
 	return "absent";
 }

@@ -11,7 +11,7 @@
 
 /* Changes when the tables or what they mean change: another number means
  * "rebuild". */
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 
 static const char schema[] =
 	"CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
@@ -19,14 +19,16 @@ static const char schema[] =
 	"CREATE TABLE object(published INTEGER PRIMARY KEY, digest BLOB,"
 	" kind INTEGER, flags INTEGER, metadata INTEGER,"
 	" metadata_hash INTEGER, provenance INTEGER,"
-	" provenance_hash INTEGER, name TEXT, successor BLOB);"
+	" provenance_hash INTEGER, name TEXT, successor BLOB, slug TEXT);"
 	"CREATE TABLE id(id BLOB, object INTEGER);"
-	"CREATE TABLE line(line INTEGER PRIMARY KEY, object INTEGER);";
+	"CREATE TABLE line(line INTEGER PRIMARY KEY, object INTEGER);"
+	"CREATE TABLE keyline(line INTEGER PRIMARY KEY);";
 
 /* Made after a build: sorting once is much quicker than keeping in order. */
 static const char schema_order[] =
 	"CREATE UNIQUE INDEX object_digest ON object(digest);"
 	"CREATE INDEX object_name ON object(name) WHERE name IS NOT NULL;"
+	"CREATE INDEX object_slug ON object(slug) WHERE slug IS NOT NULL;"
 	"CREATE INDEX object_missing ON object(published)"
 	" WHERE flags & 64 <> 0;"
 	"CREATE INDEX id_object ON id(id, object);"
@@ -35,7 +37,7 @@ static const char schema_order[] =
 static const char drop_all[] =
 	"DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS kind;"
 	"DROP TABLE IF EXISTS object; DROP TABLE IF EXISTS id;"
-	"DROP TABLE IF EXISTS line;";
+	"DROP TABLE IF EXISTS line; DROP TABLE IF EXISTS keyline;";
 
 #define COLUMNS "o.digest, k.name, o.published, o.flags, o.metadata," \
 	" o.provenance, o.metadata_hash, o.provenance_hash, o.successor," \
@@ -47,12 +49,12 @@ static const char *const sql[KS_INDEX_STATEMENTS] = {
 	[KS_INDEX_ADD_KIND] = "INSERT OR IGNORE INTO kind(name) VALUES(?1)",
 	[KS_INDEX_FIND_KIND] = "SELECT number FROM kind WHERE name = ?1",
 	[KS_INDEX_ADD_OBJECT] = "INSERT INTO object VALUES"
-		"(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, NULL)",
+		"(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, NULL, ?10)",
 	[KS_INDEX_GET_OBJECT] = "SELECT " COLUMNS " WHERE o.digest = ?1",
 	[KS_INDEX_SET_METADATA] = "UPDATE object SET metadata = ?2,"
 		" metadata_hash = ?3, name = ?4 WHERE published = ?1",
 	[KS_INDEX_SET_PROVENANCE] = "UPDATE object SET provenance = ?2,"
-		" provenance_hash = ?3 WHERE published = ?1",
+		" provenance_hash = ?3, slug = ?4 WHERE published = ?1",
 	[KS_INDEX_SET_STATE] = "UPDATE object SET flags = ?2, successor = ?3"
 		" WHERE published = ?1",
 	[KS_INDEX_ADD_ID] = "INSERT INTO id VALUES(?1, ?2)",
@@ -62,9 +64,13 @@ static const char *const sql[KS_INDEX_STATEMENTS] = {
 	[KS_INDEX_GET_LINES] = "SELECT line FROM line WHERE object ="
 		" (SELECT published FROM object WHERE digest = ?1)"
 		" ORDER BY line",
+	[KS_INDEX_ADD_KEY] = "INSERT INTO keyline VALUES(?1)",
+	[KS_INDEX_GET_KEYS] = "SELECT line FROM keyline ORDER BY line",
 	[KS_INDEX_BY_DIGEST] = "SELECT " COLUMNS " WHERE o.digest >= ?1"
 		" AND o.digest <= ?2 ORDER BY o.digest",
 	[KS_INDEX_BY_NAME] = "SELECT " COLUMNS " WHERE o.name = ?1"
+		" ORDER BY o.digest",
+	[KS_INDEX_BY_SLUG] = "SELECT " COLUMNS " WHERE o.slug = ?1"
 		" ORDER BY o.digest",
 	[KS_INDEX_BY_ID] = "SELECT " COLUMNS " WHERE o.published IN"
 		" (SELECT max(object) FROM id WHERE id >= ?1 AND id <= ?2"
@@ -100,12 +106,43 @@ struct binding {
 	struct ks_index_log log;
 };
 
+bool
+ks_index_get_meta(struct ks_index *index, const char *name, void *out,
+	size_t len)
+{
+	struct sqlite3_stmt *stmt = ks_db_statement(&index->tables,
+		KS_INDEX_GET_META);
+	struct ks_span value;
+	bool found = false;
+
+	ks_db_bind_text(stmt, 1, ks_span_text(name));
+	if (!ks_db_next(&index->tables, stmt))
+		return false;
+	value = ks_db_bytes(stmt, 0);
+	if (value.len == len) {
+		memcpy(out, value.data, len);
+		found = true;
+	}
+	ks_db_reset(stmt);
+	return found;
+}
+
+enum ks_status
+ks_index_set_meta(struct ks_index *index, const char *name, const void *value,
+	size_t len, struct ks_error *err)
+{
+	struct sqlite3_stmt *stmt = ks_db_statement(&index->tables,
+		KS_INDEX_SET_META);
+
+	ks_db_bind_text(stmt, 1, ks_span_text(name));
+	ks_db_bind_bytes(stmt, 2, ks_span(value, len));
+	return ks_db_finish(&index->tables, stmt, err);
+}
+
 static enum ks_status
 write_binding(struct ks_index *index, const struct ks_oid *commit,
 	struct ks_error *err)
 {
-	struct sqlite3_stmt *stmt = ks_db_statement(&index->tables,
-		KS_INDEX_SET_META);
 	struct binding binding;
 
 	index->commit = *commit;
@@ -114,27 +151,17 @@ write_binding(struct ks_index *index, const struct ks_oid *commit,
 	binding.size = sizeof(binding);
 	binding.commit = index->commit;
 	binding.log = index->log;
-	ks_db_bind_text(stmt, 1, ks_span_text("binding"));
-	ks_db_bind_bytes(stmt, 2, ks_span(&binding, sizeof(binding)));
-	return ks_db_finish(&index->tables, stmt, err);
+	return ks_index_set_meta(index, "binding", &binding, sizeof(binding),
+		err);
 }
 
 static bool
 read_binding(struct ks_index *index)
 {
-	struct sqlite3_stmt *stmt = ks_db_statement(&index->tables,
-		KS_INDEX_GET_META);
-	struct binding binding = { .version = 0 };
-	struct ks_span value;
+	struct binding binding;
 
-	ks_db_bind_text(stmt, 1, ks_span_text("binding"));
-	if (!ks_db_next(&index->tables, stmt))
-		return false;
-	value = ks_db_bytes(stmt, 0);
-	if (value.len == sizeof(binding))
-		memcpy(&binding, value.data, sizeof(binding));
-	ks_db_reset(stmt);
-	if (binding.version != SCHEMA_VERSION ||
+	if (!ks_index_get_meta(index, "binding", &binding, sizeof(binding)) ||
+		binding.version != SCHEMA_VERSION ||
 		binding.size != sizeof(binding))
 		return false;
 	index->commit = binding.commit;
@@ -221,19 +248,39 @@ has_outgrown(const struct ks_index *index, const struct ks_index_goal *goal)
 		ks_layout_segment(size, path), &entry, NULL) == KS_OK;
 }
 
-static bool
-can_catch_up(struct ks_index *index, const struct ks_index_goal *goal)
+bool
+ks_index_extends(struct ks_gitdb *db, const struct ks_oid *commit,
+	const struct ks_oid *tree, uint64_t size)
 {
 	struct ks_git_commit old;
 
+	return ks_gitdb_commit(db, commit, &old, NULL) == KS_OK &&
+		log_extends(db, &old.tree, tree, size);
+}
+
+static bool
+can_catch_up(struct ks_index *index, const struct ks_index_goal *goal)
+{
 	/* That a log was empty is a fault that ends with its first line. */
 	return is_index(index) && index->log.tree.size > 0 &&
-		!has_outgrown(index, goal) && ks_gitdb_commit(goal->db,
-		&index->commit, &old, NULL) == KS_OK && log_extends(goal->db,
-		&old.tree, goal->tree, index->log.tree.size);
+		!has_outgrown(index, goal) && ks_index_extends(goal->db,
+		&index->commit, goal->tree, index->log.tree.size);
 }
 
 /* ---- building and catching up ------------------------------------------ */
+
+/* End a change of the tables. */
+static enum ks_status
+end(struct ks_index *index, enum ks_status status, bool built,
+	struct ks_error *err)
+{
+	bool flush = built || index->took_down;
+
+	index->took_down = false;
+	status = ks_db_end(&index->tables, status, err);
+	return status == KS_OK && flush && !index->in_memory ?
+		ks_db_empty_wal(&index->tables, err) : status;
+}
 
 /* Go on to the goal, inside a transaction. */
 static enum ks_status
@@ -253,8 +300,10 @@ build(struct ks_index *index, const struct ks_index_goal *goal,
 {
 	struct ks_db *tables = &index->tables;
 	bool needs_all;
-	enum ks_status status = ks_db_run(tables, drop_all, err);
+	enum ks_status status = ks_db_run(tables, ks_catalogue_drop, err);
 
+	if (status == KS_OK)
+		status = ks_db_run(tables, drop_all, err);
 	memset(&index->log, 0, sizeof(index->log));
 	index->log.first_problem = KS_NO_LINE;
 	if (status == KS_OK)
@@ -304,10 +353,7 @@ refresh_file(struct ks_index *index, const struct ks_index_goal *goal,
 		return status;
 	if (!is_current(index, goal->commit))
 		status = update(index, goal, &built, err);
-	status = ks_db_end(tables, status, err);
-	if (status == KS_OK && built)
-		status = ks_db_empty_wal(tables, err);
-	return status;
+	return end(index, status, built, err);
 }
 
 static enum ks_status
@@ -318,6 +364,7 @@ open_memory(struct ks_index *index, const struct ks_index_goal *goal,
 		err);
 
 	index->in_memory = true;
+	index->read_only = false;
 	if (status == KS_OK)
 		status = ks_db_begin(&index->tables, true, err);
 	if (status == KS_OK)
@@ -341,12 +388,10 @@ static enum ks_status
 open_read_only(struct ks_index *index, const struct ks_index_goal *goal,
 	struct ks_error *err)
 {
-	if (opens_as_is(index, KS_DB_READ, goal->commit))
-		return KS_OK;
-	if (!ks_db_has_wal(ks_buf_cstr(&index->path)) &&
-		opens_as_is(index, KS_DB_READ_ALONE, goal->commit))
-		return KS_OK;
-	return open_memory(index, goal, err);
+	index->read_only = opens_as_is(index, KS_DB_READ, goal->commit) ||
+		(!ks_db_has_wal(ks_buf_cstr(&index->path)) &&
+		opens_as_is(index, KS_DB_READ_ALONE, goal->commit));
+	return index->read_only ? KS_OK : open_memory(index, goal, err);
 }
 
 /* The log is the truth: a damaged file is thrown away, and where there can be
@@ -414,6 +459,69 @@ ks_index_open(struct ks_index **out, struct ks_gitdb *db,
 	return KS_OK;
 }
 
+static enum ks_status
+open_as_is(struct ks_index *index, struct ks_gitdb *db, struct ks_error *err)
+{
+	const char *path;
+	enum ks_db_mode mode;
+	enum ks_status status;
+
+	index->tables.plan = &plan;
+	index->as_is = true;
+	ks_buf_printf(&index->path, "%s" KS_INDEX_NAME,
+		ks_gitdb_directory(db));
+	status = ks_buf_check(&index->path, err);
+	if (status != KS_OK)
+		return status;
+	path = ks_buf_cstr(&index->path);
+	if (access(path, F_OK) != 0)
+		return ks_fail(err, KS_NOT_FOUND, "there is no index");
+	/* Its WAL, if it has one, is looked at only by those that could
+	 * write. */
+	mode = ks_db_has_wal(path) || is_writable(index, db) ? KS_DB_READ :
+		KS_DB_READ_ALONE;
+	status = ks_db_open(&index->tables, path, mode, err);
+	if (status == KS_OK)
+		status = ks_db_begin(&index->tables, false, err);
+	if (status != KS_OK || is_index(index))
+		return status;
+	status = ks_db_check(&index->tables, err);
+	return status != KS_OK ? status : ks_fail(err, KS_CORRUPT,
+		"it is none, or one of another version");
+}
+
+enum ks_status
+ks_index_open_as_is(struct ks_index **out, struct ks_gitdb *db,
+	struct ks_error *err)
+{
+	struct ks_index *index = calloc(1, sizeof(*index));
+	enum ks_status status;
+
+	*out = NULL;
+	if (index == NULL)
+		return ks_fail_nomem(err);
+	status = open_as_is(index, db, err);
+	if (status != KS_OK) {
+		if (status == KS_IO && index->tables.damaged)
+			status = KS_CORRUPT;
+		ks_index_close(index);
+		return status;
+	}
+	*out = index;
+	return KS_OK;
+}
+
+enum ks_status
+ks_index_rebuild(struct ks_index *index, const struct ks_index_goal *goal,
+	bool in_memory, struct ks_error *err)
+{
+	ks_db_close(&index->tables);
+	if (in_memory || index->in_memory)
+		return open_memory(index, goal, err);
+	ks_db_remove(ks_buf_cstr(&index->path));
+	return open_file(index, goal, err);
+}
+
 void
 ks_index_close(struct ks_index *index)
 {
@@ -423,7 +531,7 @@ ks_index_close(struct ks_index *index)
 		return;
 	damaged = index->distrusted || index->tables.damaged;
 	ks_db_close(&index->tables);
-	if (damaged && !index->in_memory)
+	if (damaged && !index->in_memory && !index->as_is)
 		ks_db_remove(ks_buf_cstr(&index->path));
 	ks_buf_release(&index->path);
 	free(index);
@@ -436,24 +544,37 @@ ks_index_distrust(struct ks_index *index)
 }
 
 enum ks_status
+ks_index_begin(struct ks_index *index, struct ks_error *err)
+{
+	struct ks_oid before = index->commit;
+	struct ks_index_log log = index->log;
+	enum ks_status status = ks_db_begin(&index->tables, true, err);
+
+	if (status != KS_OK)
+		return status;
+	if (read_binding(index) && ks_oid_equal(&index->commit, &before))
+		return KS_OK;
+	index->commit = before;
+	index->log = log;
+	status = ks_fail(err, KS_BUSY,
+		KS_INDEX_NAME " was changed by another process");
+	return ks_db_end(&index->tables, status, err);
+}
+
+enum ks_status
 ks_index_catch_up(struct ks_index *index, struct ks_gitdb *db,
 	const struct ks_oid *commit, const struct ks_oid *tree,
 	const struct ks_watch *watch, struct ks_error *err)
 {
 	const struct ks_index_goal goal = { .db = db, .commit = commit,
 		.tree = tree, .watch = watch };
-	struct ks_oid before = index->commit;
 	bool needs_all;
-	enum ks_status status = ks_db_begin(&index->tables, true, err);
+	enum ks_status status = ks_index_begin(index, err);
 
 	if (status != KS_OK)
 		return status;
-	if (!read_binding(index) || !ks_oid_equal(&index->commit, &before))
-		status = ks_fail(err, KS_BUSY,
-			KS_INDEX_NAME " was changed by another process");
-	if (status == KS_OK)
-		status = catch_up(index, &goal, &needs_all, err);
-	return ks_db_end(&index->tables, status, err);
+	status = catch_up(index, &goal, &needs_all, err);
+	return end(index, status, false, err);
 }
 
 const struct ks_index_log *
@@ -591,6 +712,18 @@ ks_index_loader(struct ks_index *index)
 	};
 }
 
+/* Visit the numbers that a bound statement gives. */
+static enum ks_status
+visit_lines(struct ks_index *index, struct sqlite3_stmt *stmt,
+	ks_index_line_fn *visit, void *arg, struct ks_error *err)
+{
+	while (ks_db_next(&index->tables, stmt))
+		if (visit(arg, ks_db_number(stmt, 0)))
+			break;
+	ks_db_reset(stmt);
+	return ks_db_check(&index->tables, err);
+}
+
 enum ks_status
 ks_index_lines(struct ks_index *index, const struct ks_id *digest,
 	ks_index_line_fn *visit, void *arg, struct ks_error *err)
@@ -599,11 +732,15 @@ ks_index_lines(struct ks_index *index, const struct ks_id *digest,
 		KS_INDEX_GET_LINES);
 
 	ks_index_bind_digest(stmt, 1, digest);
-	while (ks_db_next(&index->tables, stmt))
-		if (visit(arg, ks_db_number(stmt, 0)))
-			break;
-	ks_db_reset(stmt);
-	return ks_db_check(&index->tables, err);
+	return visit_lines(index, stmt, visit, arg, err);
+}
+
+enum ks_status
+ks_index_keys(struct ks_index *index, ks_index_line_fn *visit, void *arg,
+	struct ks_error *err)
+{
+	return visit_lines(index, ks_db_statement(&index->tables,
+		KS_INDEX_GET_KEYS), visit, arg, err);
 }
 
 /* ---- many objects ------------------------------------------------------ */
@@ -622,9 +759,8 @@ visit_rows(struct ks_index *index, struct sqlite3_stmt *stmt,
 	return ks_db_check(&index->tables, err);
 }
 
-/* The least and greatest byte strings whose hex digits start with `hex`. */
-static bool
-hex_range(struct ks_span hex, uint8_t *low, uint8_t *high, size_t len)
+bool
+ks_index_hex_range(struct ks_span hex, uint8_t *low, uint8_t *high, size_t len)
 {
 	size_t i;
 
@@ -655,7 +791,7 @@ by_range(struct ks_index *index, enum ks_index_statement which,
 	uint8_t low[KS_ID_BYTES], high[KS_ID_BYTES];
 	struct sqlite3_stmt *stmt;
 
-	if (!hex_range(hex, low, high, len))
+	if (!ks_index_hex_range(hex, low, high, len))
 		return KS_OK;
 	stmt = ks_db_statement(&index->tables, which);
 	ks_db_bind_bytes(stmt, 1, ks_span(low, len));
@@ -694,6 +830,13 @@ ks_index_by_name(struct ks_index *index, struct ks_span name,
 	ks_index_fn *visit, void *arg, struct ks_error *err)
 {
 	return by_text(index, KS_INDEX_BY_NAME, name, visit, arg, err);
+}
+
+enum ks_status
+ks_index_by_slug(struct ks_index *index, struct ks_span slug,
+	ks_index_fn *visit, void *arg, struct ks_error *err)
+{
+	return by_text(index, KS_INDEX_BY_SLUG, slug, visit, arg, err);
 }
 
 enum ks_status

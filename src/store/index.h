@@ -70,12 +70,15 @@ bool ks_index_object(struct ks_index *index, const struct ks_id *digest,
 uint64_t ks_index_hash(struct ks_span text);
 
 /* Rows in order of digest: whose hex digits start with `hex`, whose name is
- * `name`, whose id starts with the hex digits of `id`, which are of a kind. The
- * visitor returns true to stop. */
+ * `name`, whose slug is `slug` where the catalogue has another than the name,
+ * whose id starts with the hex digits of `id`, which are of a kind. The visitor
+ * returns true to stop. */
 typedef bool ks_index_fn(void *arg, const struct ks_index_row *row);
 enum ks_status ks_index_by_digest(struct ks_index *index, struct ks_span hex,
 	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
 enum ks_status ks_index_by_name(struct ks_index *index, struct ks_span name,
+	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
+enum ks_status ks_index_by_slug(struct ks_index *index, struct ks_span slug,
 	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
 enum ks_status ks_index_by_id(struct ks_index *index, struct ks_span id_hex,
 	ks_index_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
@@ -95,6 +98,10 @@ typedef bool ks_index_line_fn(void *arg, uint64_t line);
 enum ks_status ks_index_lines(struct ks_index *index,
 	const struct ks_id *digest, ks_index_line_fn *visit, void *arg,
 	struct ks_error *err) KS_CHECKED;
+
+/* The lines that name keys, ascending. */
+enum ks_status ks_index_keys(struct ks_index *index, ks_index_line_fn *visit,
+	void *arg, struct ks_error *err) KS_CHECKED;
 
 /* Counts by kind, in order of kind text. */
 typedef void ks_index_kind_fn(void *arg, const char *kind, uint64_t objects,

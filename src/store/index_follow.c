@@ -49,16 +49,17 @@ flags_of(const struct ks_object_state *state)
 		(state->has_missing ? KS_INDEX_HAS_MISSING : 0U);
 }
 
-/* metadata.name, unescaped names only (a Name has nothing to escape). */
+/* A member that is a string, escaped: metadata.name, provenance.slug. (A Name
+ * has nothing to escape.) */
 static struct ks_span
-name_of(struct ks_span metadata)
+text_of(struct ks_span object, const char *member)
 {
-	struct ks_span name;
+	struct ks_span text;
 
-	if (metadata.len == 0 || !ks_json_find(metadata, "name", &name) ||
-		ks_json_type(name) != KS_JSON_STRING)
+	if (object.len == 0 || !ks_json_find(object, member, &text) ||
+		ks_json_type(text) != KS_JSON_STRING)
 		return ks_span(NULL, 0);
-	return ks_json_raw(name);
+	return ks_json_raw(text);
 }
 
 /* The row of a kind, made if there is none. */
@@ -133,7 +134,8 @@ add_object(struct follower *follower, const struct ks_object_state *state,
 	ks_db_bind_number(stmt, 4, flags_of(state));
 	bind_note(stmt, 5, entry->metadata, state->published);
 	bind_note(stmt, 7, entry->provenance, state->published);
-	ks_db_bind_text(stmt, 9, name_of(entry->metadata));
+	ks_db_bind_text(stmt, 9, text_of(entry->metadata, "name"));
+	ks_db_bind_text(stmt, 10, text_of(entry->provenance, "slug"));
 	return ks_db_finish(tables, stmt, err);
 }
 
@@ -145,6 +147,15 @@ add_line(struct ks_db *tables, const struct ks_object_state *state,
 
 	ks_db_bind_number(stmt, 1, line);
 	ks_db_bind_number(stmt, 2, state->published);
+	return ks_db_finish(tables, stmt, err);
+}
+
+static enum ks_status
+add_key(struct ks_db *tables, uint64_t line, struct ks_error *err)
+{
+	struct sqlite3_stmt *stmt = ks_db_statement(tables, KS_INDEX_ADD_KEY);
+
+	ks_db_bind_number(stmt, 1, line);
 	return ks_db_finish(tables, stmt, err);
 }
 
@@ -173,7 +184,7 @@ set_metadata(struct ks_db *tables, const struct ks_object_state *state,
 
 	ks_db_bind_number(stmt, 1, state->published);
 	bind_note(stmt, 2, metadata, line);
-	ks_db_bind_text(stmt, 4, name_of(metadata));
+	ks_db_bind_text(stmt, 4, text_of(metadata, "name"));
 	return ks_db_finish(tables, stmt, err);
 }
 
@@ -186,6 +197,7 @@ set_provenance(struct ks_db *tables, const struct ks_object_state *state,
 
 	ks_db_bind_number(stmt, 1, state->published);
 	bind_note(stmt, 2, provenance, line);
+	ks_db_bind_text(stmt, 4, text_of(provenance, "slug"));
 	return ks_db_finish(tables, stmt, err);
 }
 
@@ -233,8 +245,12 @@ apply(struct follower *follower, const struct ks_entry *entry,
 	struct ks_object_state state;
 	enum ks_status status;
 
+	if (entry->op == KS_OP_KEY)
+		return add_key(tables, line, err);
 	if (object == KS_NO_OBJECT)
 		return KS_OK;
+	if (entry->op == KS_OP_TAKEDOWN)
+		follower->index->took_down = true;
 	state = *ks_replay_object(follower->replay, object);
 	if (state.published == line)
 		status = add_object(follower, &state, entry, err);
@@ -349,6 +365,12 @@ follow(struct follower *follower, struct ks_error *err)
 		return status;
 	if (follower->whole)
 		ks_replay_end(follower->replay, note_end, follower);
+	/* It has to go from the catalogue as well. */
+	if (follower->index->took_down && !follower->whole)
+		status = ks_db_run(&follower->index->tables,
+			ks_catalogue_drop, err);
+	if (status != KS_OK)
+		return status;
 	log->tree = *ks_replay_tree(replay);
 	memcpy(log->time, ks_replay_time(replay), sizeof(log->time));
 	log->faults += ks_replay_faults(replay);

@@ -4,6 +4,8 @@
  *	index.c		the tables, opening, catching up, questions
  *	index_follow.c	from lines of the log to rows
  *
+ * The catalogue has its tables in the same database (store/catalogue.h).
+ *
  * An object is known by the number of its publish line, which rows refer to.
  * So all tables are filled in the order of the log, and a build only appends;
  * what orders them otherwise is made at its end.
@@ -29,8 +31,11 @@ enum ks_index_statement {
 	KS_INDEX_GET_ID,
 	KS_INDEX_ADD_LINE,
 	KS_INDEX_GET_LINES,
+	KS_INDEX_ADD_KEY,
+	KS_INDEX_GET_KEYS,
 	KS_INDEX_BY_DIGEST,
 	KS_INDEX_BY_NAME,
+	KS_INDEX_BY_SLUG,
 	KS_INDEX_BY_ID,
 	KS_INDEX_BY_KIND,
 	KS_INDEX_BY_MISSING,
@@ -55,6 +60,11 @@ struct ks_index {
 	struct ks_oid commit;
 	struct ks_index_log log;
 	bool in_memory;
+	bool took_down;		/* something, so that its texts must not stay
+				 * in the WAL */
+	bool read_only;		/* the file is current, but cannot be written */
+	bool as_is;		/* only looked at: the file stays, whatever is
+				 * wrong with it */
 	bool distrusted;	/* by the caller, so the file has to go */
 	struct ks_buf path;	/* of the file */
 	char kind[sizeof(((struct ks_index_row *)NULL)->kind)];
@@ -67,6 +77,45 @@ struct ks_index_goal {
 	const struct ks_oid *commit, *tree;
 	const struct ks_watch *watch;
 };
+
+/* Build the index of the same commit anew: in memory, or in a file in place of
+ * the one there is. Its address stays. */
+enum ks_status ks_index_rebuild(struct ks_index *index,
+	const struct ks_index_goal *goal, bool in_memory,
+	struct ks_error *err) KS_CHECKED;
+
+/* Open the file as it is, for reading, whatever commit it is of. KS_NOT_FOUND:
+ * there is none; KS_CORRUPT: it is no index, or one of another version;
+ * KS_IO: it cannot be opened. */
+enum ks_status ks_index_open_as_is(struct ks_index **out, struct ks_gitdb *db,
+	struct ks_error *err) KS_CHECKED;
+
+/* Begin to change the tables, at the commit that was read so far; KS_BUSY when
+ * another process has changed them. */
+enum ks_status ks_index_begin(struct ks_index *index, struct ks_error *err)
+	KS_CHECKED;
+
+/* Whether the log in `tree` begins with the `size` lines that it had in an
+ * older commit. */
+bool ks_index_extends(struct ks_gitdb *db, const struct ks_oid *commit,
+	const struct ks_oid *tree, uint64_t size);
+
+/* A value of the table `meta`, by name; false when there is none of `len`
+ * bytes. */
+bool ks_index_get_meta(struct ks_index *index, const char *name, void *out,
+	size_t len);
+enum ks_status ks_index_set_meta(struct ks_index *index, const char *name,
+	const void *value, size_t len, struct ks_error *err) KS_CHECKED;
+
+/* SQL that drops the tables of the catalogue: when the index is built anew,
+ * and when something was taken down, of which nothing shall stay. */
+#define KS_CATALOGUE_META "catalogue"
+extern const char ks_catalogue_drop[];
+
+/* The least and greatest strings of `len` bytes whose hex digits start with
+ * `hex`; false when none do. */
+bool ks_index_hex_range(struct ks_span hex, uint8_t *low, uint8_t *high,
+	size_t len);
 
 void ks_index_bind_digest(struct sqlite3_stmt *stmt, int at,
 	const struct ks_id *digest);

@@ -1,12 +1,12 @@
+#include "store/put.h"
+
 #include <stdlib.h>
 
 #include "format/json.h"
 #include "format/record.h"
-#include "store/collection.h"
 #include "store/arrivals.h"
 #include "store/compose.h"
 #include "store/objects.h"
-#include "store/writing.h"
 
 /* One put on its way. */
 struct put {
@@ -15,7 +15,6 @@ struct put {
 	struct ks_put_result *result;
 	struct ks_collection all;
 	struct ks_writing writing;
-	struct ks_objects *objects;
 };
 
 /* ---- --source and --provenance ----------------------------------------- */
@@ -118,14 +117,17 @@ gather(struct put *put, const char *const *paths, size_t count,
 	return status == KS_OK ? read_provenance(put, err) : status;
 }
 
+/* With the dictionary that there is, or that is due. */
 static enum ks_status
-compose(struct put *put, struct ks_error *err)
+compose(struct ks_writing *writing, struct ks_collection *all,
+	const struct ks_put_options *options, struct ks_put_result *result,
+	struct ks_notes *notes, struct ks_error *err)
 {
 	struct ks_dictionaries *dictionaries;
 	const struct ks_dictionary *current;
-	struct ks_notes notes = { .watch = put->options->write.watch };
+	struct ks_objects *objects = NULL;
 	bool have;
-	enum ks_status status = ks_store_dictionaries(put->store,
+	enum ks_status status = ks_store_dictionaries(writing->store,
 		&dictionaries, err);
 
 	if (status == KS_OK)
@@ -133,21 +135,53 @@ compose(struct put *put, struct ks_error *err)
 	if (status != KS_OK)
 		return status;
 	have = ks_dictionaries_count(dictionaries) > 0;
-	status = ks_objects_begin(&put->objects, &put->all,
-		put->writing.replay, have || put->options->dry_run ? 0 :
+	status = ks_objects_begin(&objects, all, writing->replay,
+		have || options->dry_run ? 0 :
 		ks_dictionaries_next_id(dictionaries), err);
 	if (status == KS_OK)
-		status = ks_compose(&put->writing, &put->all, put->options,
-			put->result, err);
+		status = ks_compose(writing, all, options, result, err);
 	if (status == KS_OK)
-		status = ks_arrivals_check(&put->writing, err);
+		status = ks_arrivals_check(writing, err);
 	if (status == KS_OK)
-		status = ks_objects_write(put->objects, &put->writing, current,
-			&put->result->dictionary_trained, &notes, err);
+		status = ks_objects_write(objects, writing, current,
+			&result->dictionary_trained, notes, err);
+	/* Of a million records the commit needs room for its own. */
+	ks_objects_free(objects);
+	return status;
+}
+
+enum ks_status
+ks_put_compose(struct ks_writing *writing, struct ks_collection *all,
+	const struct ks_put_options *options, struct ks_put_result *result,
+	struct ks_error *err)
+{
+	struct ks_notes notes = { .watch = options->write.watch };
+	enum ks_status status = compose(writing, all, options, result, &notes,
+		err);
+
 	if (status == KS_OK)
 		ks_notes_tell(&notes);
-	put->result->warnings += notes.total;
+	result->warnings += notes.total;
 	ks_notes_release(&notes);
+	return status;
+}
+
+enum ks_status
+ks_put_commit(struct ks_writing *writing, struct ks_collection *all,
+	const char *message, struct ks_put_result *result,
+	struct ks_error *err)
+{
+	enum ks_status status = ks_collection_settle(all, err);
+
+	result->entries = writing->lines;
+	result->size = ks_replay_tree(writing->replay)->size;
+	if (status == KS_OK)
+		status = ks_writing_commit(writing, message, err);
+	if (status == KS_OK && !ks_oid_is_zero(&writing->commit))
+		(void)ks_oid_print(&writing->commit, result->commit);
+	if (status == KS_OK)
+		result->advise_gc = ks_gitdb_pack_count(writing->store->db) >=
+			KS_GITDB_PACK_LIMIT;
 	return status;
 }
 
@@ -166,32 +200,22 @@ commit(struct put *put, struct ks_error *err)
 		ks_buf_printf(&message, ", %llu other entries",
 			(unsigned long long)others);
 	ks_buf_byte(&message, '\n');
-	/* Of a million records the commit needs room for its own. */
-	ks_objects_free(put->objects);
-	put->objects = NULL;
-	status = ks_collection_settle(&put->all, err);
-	result->entries = put->writing.lines;
-	result->size = ks_replay_tree(put->writing.replay)->size;
-	if (status == KS_OK)
-		status = ks_writing_commit(&put->writing,
-			ks_buf_cstr(&message), err);
+	status = ks_put_commit(&put->writing, &put->all,
+		ks_buf_cstr(&message), result, err);
 	ks_buf_release(&message);
-	if (status == KS_OK && !ks_oid_is_zero(&put->writing.commit))
-		(void)ks_oid_print(&put->writing.commit, result->commit);
 	return status;
 }
 
-static void
-report(struct put *put, ks_put_fn *visit, void *arg)
+void
+ks_put_report(const struct ks_collection *all, ks_put_fn *visit, void *arg)
 {
 	size_t i;
 
-	for (i = 0; visit != NULL && i < put->all.order_count; i++) {
-		const struct ks_outcome *outcome = &put->all.outcomes[i];
+	for (i = 0; visit != NULL && i < all->order_count; i++) {
+		const struct ks_outcome *outcome = &all->outcomes[i];
 		struct ks_put_object object = {
 			.digest = outcome->digest,
-			.kind = ks_collection_kind(&put->all,
-				outcome->kind_text),
+			.kind = ks_collection_kind(all, outcome->kind_text),
 			.is_new = outcome->is_new
 		};
 
@@ -213,7 +237,8 @@ run(struct put *put, const char *const *paths, size_t count,
 			&put->options->write, put->all.order_count,
 			put->options->dry_run, err);
 	if (status == KS_OK)
-		status = compose(put, err);
+		status = ks_put_compose(&put->writing, &put->all,
+			put->options, put->result, err);
 	if (status == KS_OK)
 		status = commit(put, err);
 	return status;
@@ -237,11 +262,8 @@ ks_put(struct ks_store *store, const char *const *paths, size_t count,
 	status = run(put, paths, count, err);
 	if (status == KS_OK) {
 		result->objects = put->all.order_count;
-		result->advise_gc = ks_gitdb_pack_count(store->db) >=
-			KS_GITDB_PACK_LIMIT;
-		report(put, visit, arg);
+		ks_put_report(&put->all, visit, arg);
 	}
-	ks_objects_free(put->objects);
 	ks_writing_end(&put->writing);
 	ks_collection_release(&put->all);
 	free(put);

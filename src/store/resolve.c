@@ -1,21 +1,35 @@
-#include <stdio.h>
+#include <stdlib.h>
 
+#include "base/hex.h"
 #include "format/json.h"
-#include "store/store.h"
+#include "format/permalink.h"
+#include "store/particulars.h"
+#include "store/reader.h"
 
 /* Candidates that are shown of an ambiguous reference. */
 #define MATCHES_MAX 50
 #define PREFIX_MIN 6
 
+/* The longest "apiVersion/kind" (store-layout.md B5). */
+#define KIND_MAX 257
+
 /* The matches so far: each digest once, under its first reading. */
 struct matching {
-	struct ks_store *store;
-	ks_match_fn *visit;
-	void *arg;
 	const char *reading;
 	struct ks_span kind_filter;	/* len 0 = any */
-	struct ks_id seen[MATCHES_MAX + 1];
+	struct match {
+		struct ks_id digest;
+		const char *reading;
+	} found[MATCHES_MAX + 1];
 	size_t count;
+};
+
+/* Who is told. */
+struct telling {
+	struct ks_store *store;
+	struct ks_index *index;
+	ks_match_fn *visit;
+	void *arg;
 };
 
 /* ---- telling ----------------------------------------------------------- */
@@ -32,28 +46,63 @@ member_text(struct ks_span object, const char *name, struct ks_buf *out)
 
 /* Tell the caller of a match. The title comes from the log line itself. */
 static void
-tell(struct matching *matching, const struct ks_index_row *row)
+tell(const struct telling *telling, const struct ks_index_row *row,
+	const char *reading, bool in_full)
 {
 	struct ks_match match = {
 		.digest = row->state.digest,
 		.kind = row->kind,
 		.name = row->name,
-		.reading = matching->reading,
+		.reading = reading,
 		.retracted = row->state.retracted,
 		.superseded = row->state.superseded,
 		.taken_down = row->state.taken_down
 	};
 	struct ks_buf metadata = KS_BUF_INIT;
+	struct ks_buf provenance = KS_BUF_INIT;
 	struct ks_buf title = KS_BUF_INIT;
+	struct ks_buf particulars = KS_BUF_INIT;
 
-	if (ks_store_notes(matching->store, row, &metadata, NULL, NULL) ==
-		KS_OK)
+	if (ks_store_notes(telling->store, row, &metadata, &provenance,
+		NULL) == KS_OK)
 		member_text(ks_buf_span(&metadata), "title", &title);
+	if (in_full)
+		ks_particulars(telling->store, row, ks_buf_span(&provenance),
+			&particulars);
 	match.title = ks_buf_cstr(&title);
-	if (matching->visit != NULL)
-		matching->visit(matching->arg, &match);
+	match.particulars = ks_buf_cstr(&particulars);
+	telling->visit(telling->arg, &match);
 	ks_buf_release(&metadata);
+	ks_buf_release(&provenance);
 	ks_buf_release(&title);
+	ks_buf_release(&particulars);
+}
+
+static int
+by_digest_order(const void *a, const void *b)
+{
+	const struct match *x = a;
+	const struct match *y = b;
+
+	return ks_id_compare(&x->digest, &y->digest);
+}
+
+/* Of several, what tells them apart is told too: it is in the objects, which
+ * need not be read where there is but one. */
+static void
+tell_all(const struct telling *telling, struct matching *matching)
+{
+	struct ks_index_row row;
+
+	if (telling->visit == NULL)
+		return;
+	qsort(matching->found, matching->count, sizeof(matching->found[0]),
+		by_digest_order);
+	for (size_t i = 0; i < matching->count && i < MATCHES_MAX; i++)
+		if (ks_index_object(telling->index, &matching->found[i].digest,
+			&row))
+			tell(telling, &row, matching->found[i].reading,
+				matching->count > 1);
 }
 
 static bool
@@ -74,11 +123,12 @@ on_row(void *arg, const struct ks_index_row *row)
 	if (!has_kind(matching->kind_filter, row->kind))
 		return false;
 	for (i = 0; i < matching->count; i++)
-		if (ks_id_equal(&matching->seen[i], &row->state.digest))
+		if (ks_id_equal(&matching->found[i].digest,
+			&row->state.digest))
 			return false;
-	matching->seen[matching->count++] = row->state.digest;
 	if (matching->count <= MATCHES_MAX)
-		tell(matching, row);
+		matching->found[matching->count++] = (struct match){
+			row->state.digest, matching->reading };
 	return matching->count > MATCHES_MAX;
 }
 
@@ -158,31 +208,131 @@ by_id(struct matching *matching, struct ks_index *index, struct ks_span text,
 	return ks_index_by_id(index, ks_span(hex, len), on_row, matching, err);
 }
 
-/* A name, or KIND/NAME with the kind short or in full. */
+/* A name, or KIND/NAME with the kind short or in full. A full kind has slashes
+ * itself, and so has many a name of a kind that is not known: each slash may be
+ * the one between them. */
 static enum ks_status
 by_name(struct matching *matching, struct ks_index *index,
 	struct ks_span text, struct ks_error *err)
 {
-	size_t slash = text.len;
 	enum ks_status status;
 
 	matching->reading = "name";
 	status = ks_index_by_name(index, text, on_row, matching, err);
-	while (slash > 0 && text.data[slash - 1] != '/')
-		slash--;
-	if (status != KS_OK || slash < 2)
-		return status;
-	matching->kind_filter = ks_span(text.data, slash - 1);
-	return ks_index_by_name(index,
-		ks_span(text.data + slash, text.len - slash), on_row,
-		matching, err);
+	for (size_t i = 1; status == KS_OK && i + 1 < text.len &&
+		i <= KIND_MAX; i++) {
+		if (text.data[i] != '/')
+			continue;
+		matching->kind_filter = ks_span(text.data, i);
+		status = ks_index_by_name(index, ks_span(text.data + i + 1,
+			text.len - i - 1), on_row, matching, err);
+	}
+	matching->kind_filter = ks_span(NULL, 0);
+	return status;
+}
+
+/* The address of a page of KernelIndex about one record. A slug is that of the
+ * catalogue, or the name where the catalogue has no other. */
+static enum ks_status
+by_permalink(struct matching *matching, struct ks_index *index,
+	const struct ks_permalink *link, struct ks_error *err)
+{
+	struct ks_span slug = ks_span_text(link->slug);
+	char hex[KS_ID_HEX + 1];
+	enum ks_status status = KS_OK;
+
+	if (link->form == KS_PERMALINK_NONE ||
+		link->form == KS_PERMALINK_OTHER)
+		return KS_OK;
+	matching->reading = "permalink";
+	matching->kind_filter = ks_span_text(link->kind);
+	if (link->form == KS_PERMALINK_DIGEST) {
+		status = ks_index_by_digest(index, ks_span_text(
+			ks_id_print_hex(&link->digest, hex)), on_row, matching,
+			err);
+	} else if (link->form == KS_PERMALINK_ID) {
+		ks_hex_encode(ks_span(link->id, sizeof(link->id)), hex);
+		status = ks_index_by_id(index, ks_span(hex,
+			2 * sizeof(link->id)), on_row, matching, err);
+	} else {
+		status = ks_index_by_slug(index, slug, on_row, matching, err);
+		if (status == KS_OK)
+			status = ks_index_by_name(index, slug, on_row,
+				matching, err);
+	}
+	matching->kind_filter = ks_span(NULL, 0);
+	return status;
+}
+
+/* What the catalogue finds, to be looked at. */
+struct external {
+	struct ks_id found[MATCHES_MAX + 1];
+	size_t count;
+};
+
+static bool
+on_external(void *arg, const struct ks_id *digest)
+{
+	struct external *external = arg;
+
+	external->found[external->count++] = *digest;
+	return external->count > MATCHES_MAX;
+}
+
+/* The catalogue chose these runs: each is read again, so that a wrong row is
+ * found out. */
+static enum ks_status
+take_external(struct matching *matching, struct ks_index *index,
+	const struct external *external, struct ks_catalogue *catalogue,
+	struct ks_error *err)
+{
+	const struct ks_found *found;
+	struct ks_reader *reader = NULL;
+	struct ks_index_row row;
+	enum ks_status status = ks_reader_new(&reader, catalogue, err);
+	size_t i;
+
+	for (i = 0; status == KS_OK && i < external->count; i++)
+		if (ks_index_object(index, &external->found[i], &row)) {
+			status = ks_reader_get(reader, row.state.published,
+				&found, err);
+			(void)on_row(matching, &row);
+		}
+	ks_reader_free(reader);
+	return status;
+}
+
+/* SOURCE:EXTERNALID, the source by its slug, which has no colon: what the
+ * source itself calls a run. */
+static enum ks_status
+by_external(struct matching *matching, struct ks_store *store,
+	struct ks_index *index, struct ks_span text, struct ks_error *err)
+{
+	const uint8_t *colon = memchr(text.data, ':', text.len);
+	struct external external = { .count = 0 };
+	struct ks_catalogue *catalogue;
+	size_t at = colon == NULL ? 0 : (size_t)(colon - text.data);
+	enum ks_status status;
+
+	if (at == 0 || at + 1 == text.len)
+		return KS_OK;
+	matching->reading = "external id";
+	status = ks_store_catalogue(store, &catalogue, NULL, err);
+	if (status == KS_OK)
+		status = ks_catalogue_external(catalogue,
+			ks_span(text.data, at), ks_span(text.data + at + 1,
+			text.len - at - 1), on_external, &external, err);
+	return status == KS_OK ? take_external(matching, index, &external,
+		catalogue, err) : status;
 }
 
 /* Pool all readings. A digest in full is never anything else. */
 static enum ks_status
-pool_readings(struct matching *matching, struct ks_index *index,
-	struct ks_span text, struct ks_error *err)
+pool_readings(struct matching *matching, const struct telling *telling,
+	struct ks_span text, const struct ks_permalink *link,
+	struct ks_error *err)
 {
+	struct ks_index *index = telling->index;
 	struct ks_id full;
 	enum ks_status status = by_digest(matching, index, text, err);
 
@@ -191,23 +341,59 @@ pool_readings(struct matching *matching, struct ks_index *index,
 		return status;
 	/* Ids and names are the log's. */
 	status = matching->count > 0 ? KS_OK :
-		ks_log_understood(matching->store, err);
+		ks_log_understood(telling->store, err);
+	if (status == KS_OK)
+		status = by_permalink(matching, index, link, err);
 	if (status == KS_OK)
 		status = by_id(matching, index, text, err);
-	return status == KS_OK ? by_name(matching, index, text, err) : status;
+	if (status == KS_OK)
+		status = by_name(matching, index, text, err);
+	if (status == KS_OK && link->form == KS_PERMALINK_NONE)
+		status = by_external(matching, telling->store, index, text,
+			err);
+	return status;
+}
+
+static enum ks_status
+not_found(const char *shown, const struct ks_permalink *link,
+	struct ks_error *err)
+{
+	const char *what = NULL;
+
+	switch (link->form) {
+	case KS_PERMALINK_NONE:
+		return ks_fail(err, KS_NOT_FOUND,
+			"%s: nothing in this store has that digest, id%s or "
+			"name", shown, strchr(shown, ':') == NULL ? "" :
+			", external id");
+	case KS_PERMALINK_OTHER:
+		return ks_fail(err, KS_NOT_FOUND, "%s: not a permalink that "
+			"kistore knows (runs/ID, serving-runs/ID, operations/"
+			"SLUG, implementations/SLUG and projects/SLUG are)",
+			shown);
+	case KS_PERMALINK_DIGEST:
+		what = "digest";
+		break;
+	case KS_PERMALINK_ID:
+		what = "id";
+		break;
+	case KS_PERMALINK_SLUG:
+		what = "slug or name";
+		break;
+	}
+	return ks_fail(err, KS_NOT_FOUND, "%s: no %s in this store has that "
+		"%s", shown, strrchr(link->kind, '/') + 1, what);
 }
 
 static enum ks_status
 judge(const struct matching *matching, const char *reference,
-	struct ks_error *err)
+	const struct ks_permalink *link, struct ks_error *err)
 {
 	char shown[256];
 
 	(void)ks_printable(shown, sizeof(shown), ks_span_text(reference));
 	if (matching->count == 0)
-		return ks_fail(err, KS_NOT_FOUND,
-			"%s: nothing in this store has that digest, id or "
-			"name", shown);
+		return not_found(shown, link, err);
 	if (matching->count > MATCHES_MAX)
 		return ks_fail(err, KS_AMBIGUOUS,
 			"%s is ambiguous: more than %d objects", shown,
@@ -223,16 +409,22 @@ enum ks_status
 ks_resolve(struct ks_store *store, const char *reference, ks_match_fn *visit,
 	void *arg, struct ks_error *err)
 {
-	struct matching matching = {
+	struct telling telling = {
 		.store = store, .visit = visit, .arg = arg
 	};
-	struct ks_index *index;
-	enum ks_status status = ks_store_index(store, &index, NULL, err);
+	struct matching matching = { .count = 0 };
+	struct ks_permalink link;
+	enum ks_status status = ks_store_index(store, &telling.index, NULL,
+		err);
 
+	ks_permalink_read(ks_span_text(reference), &link);
 	if (status == KS_OK)
-		status = pool_readings(&matching, index,
-			ks_span_text(reference), err);
-	return status == KS_OK ? judge(&matching, reference, err) : status;
+		status = pool_readings(&matching, &telling,
+			ks_span_text(reference), &link, err);
+	if (status != KS_OK)
+		return status;
+	tell_all(&telling, &matching);
+	return judge(&matching, reference, &link, err);
 }
 
 static void

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "format/digest.h"
@@ -262,6 +263,28 @@ read_memory(struct ks_signer_memory *memory, struct ks_error *err)
 		(void)ks_context(err, "%s", ks_buf_cstr(&path));
 	ks_buf_release(&path);
 	return status == KS_NOT_FOUND ? KS_OK : status;
+}
+
+enum ks_status
+ks_state_has_signed(struct ks_state *state, const struct ks_vkey *vkey,
+	bool *signed_, struct ks_error *err)
+{
+	struct ks_buf path = KS_BUF_INIT, text = KS_BUF_INIT;
+	enum ks_status status;
+
+	*signed_ = false;
+	if (!has_directory(state))
+		return KS_OK;
+	ks_vkey_print(vkey, &text);
+	status = name_file(state, "signers", ks_buf_span(&text), &path, err);
+	ks_buf_text(&path, "/checkpoint");
+	(void)ks_buf_cstr(&path);
+	if (status == KS_OK)
+		status = ks_buf_check(&path, err);
+	*signed_ = status == KS_OK && access(ks_buf_cstr(&path), F_OK) == 0;
+	ks_buf_release(&text);
+	ks_buf_release(&path);
+	return status;
 }
 
 enum ks_status

@@ -59,6 +59,12 @@ enum ks_status ks_state_keep_fork(struct ks_state *state,
 	struct ks_span text, struct ks_buf *path, struct ks_error *err)
 	KS_CHECKED;
 
+/* Whether this key has signed a log here: only its name and place tell, and
+ * nothing is read. */
+enum ks_status ks_state_has_signed(struct ks_state *state,
+	const struct ks_vkey *vkey, bool *signed_, struct ks_error *err)
+	KS_CHECKED;
+
 /* The memory of one signing key, locked: two signers with one key never sign
  * side by side. */
 struct ks_signer_memory {

@@ -6,6 +6,8 @@
 #include "base/grow.h"
 #include "format/digest.h"
 #include "format/json.h"
+#include "store/attesters.h"
+#include "store/catalogue.h"
 #include "store/log.h"
 #include "store/revision.h"
 
@@ -172,6 +174,10 @@ forget(struct ks_store *store)
 {
 	ks_dictionaries_free(store->dictionaries);
 	store->dictionaries = NULL;
+	ks_attesters_free(store->attesters);
+	store->attesters = NULL;
+	ks_catalogue_free(store->catalogue);
+	store->catalogue = NULL;
 	ks_index_close(store->index);
 	store->index = NULL;
 }
@@ -233,24 +239,41 @@ ks_store_index(struct ks_store *store, struct ks_index **out,
 
 /* ---- objects ----------------------------------------------------------- */
 
+/* The dictionary that a frame names, or NULL. */
+static enum ks_status
+find_dictionary(struct ks_store *store, struct ks_span frame,
+	const struct ks_dictionary **out, struct ks_error *err)
+{
+	struct ks_frame_info info;
+	struct ks_dictionaries *dictionaries;
+	enum ks_status status = ks_frame_inspect(frame, KS_LIMIT_RAW, &info,
+		err);
+
+	*out = NULL;
+	if (status != KS_OK || info.dictionary_id == 0)
+		return status;
+	status = ks_store_dictionaries(store, &dictionaries, err);
+	return status != KS_OK ? status : ks_dictionaries_get(dictionaries,
+		info.dictionary_id, out, err);
+}
+
 static enum ks_status
 unpack(struct ks_store *store, struct ks_span frame, struct ks_buf *out,
 	struct ks_error *err)
 {
-	struct ks_frame_info info;
-	struct ks_dictionaries *dictionaries;
-	const struct ks_dictionary *dictionary = NULL;
-	enum ks_status status = ks_frame_inspect(frame, KS_LIMIT_RAW, &info,
+	const struct ks_dictionary *dictionary;
+	enum ks_status status = find_dictionary(store, frame, &dictionary,
 		err);
 
-	if (status == KS_OK && info.dictionary_id != 0) {
-		status = ks_store_dictionaries(store, &dictionaries, err);
-		if (status == KS_OK)
-			status = ks_dictionaries_get(dictionaries,
-				info.dictionary_id, &dictionary, err);
-	}
 	return status != KS_OK ? status : ks_frame_unpack(store->framer, frame,
 		KS_LIMIT_RAW, dictionary, out, err);
+}
+
+static enum ks_status
+other_hash(struct ks_error *err)
+{
+	return ks_fail(err, KS_CORRUPT,
+		"its bytes have another sha256 than its address");
 }
 
 static enum ks_status
@@ -272,8 +295,34 @@ read_object(struct ks_store *store, const struct ks_id *id,
 	if (ks_id_equal(&found, id))
 		return KS_OK;
 	out->len = before;
-	return ks_fail(err, KS_CORRUPT,
-		"its bytes have another sha256 than its address");
+	return other_hash(err);
+}
+
+/* The blob at the object's address. */
+static enum ks_status
+find_object(struct ks_store *store, const char *path, struct ks_oid *blob,
+	struct ks_error *err)
+{
+	struct ks_git_entry entry;
+	enum ks_status status = ks_gitdb_find(store->db, &store->tree, path,
+		&entry, err);
+
+	if (status != KS_OK)
+		return status;
+	*blob = entry.oid;
+	if (entry.mode == KS_GIT_MODE_FILE)
+		return KS_OK;
+	return ks_fail(err, KS_CORRUPT, "mode %06lo, must be %06lo",
+		(unsigned long)entry.mode, (unsigned long)KS_GIT_MODE_FILE);
+}
+
+/* Put the path in front of what failed there. */
+static enum ks_status
+at_path(const char *path, enum ks_status status, struct ks_error *err)
+{
+	if (status != KS_OK)
+		(void)ks_context(err, "%s", path);
+	return status;
 }
 
 enum ks_status
@@ -281,21 +330,89 @@ ks_store_body(struct ks_store *store, const struct ks_id *id,
 	struct ks_buf *out, struct ks_error *err)
 {
 	char path[KS_OBJECT_PATH + 1];
-	struct ks_git_entry entry;
-	enum ks_status status = ks_gitdb_find(store->db, &store->tree,
-		ks_layout_object(id, path), &entry, err);
+	struct ks_oid blob;
+	enum ks_status status = find_object(store, ks_layout_object(id, path),
+		&blob, err);
 
 	if (status == KS_NOT_FOUND)
 		return status;
-	if (status == KS_OK && entry.mode != KS_GIT_MODE_FILE)
-		status = ks_fail(err, KS_CORRUPT, "mode %06lo, must be %06lo",
-			(unsigned long)entry.mode,
-			(unsigned long)KS_GIT_MODE_FILE);
 	if (status == KS_OK)
-		status = read_object(store, id, &entry.oid, out, err);
-	if (status != KS_OK)
-		(void)ks_context(err, "%s", path);
+		status = read_object(store, id, &blob, out, err);
+	return at_path(path, status, err);
+}
+
+static enum ks_status
+hash_piece(void *arg, struct ks_span piece, struct ks_error *err)
+{
+	(void)err;
+	ks_digest_update(arg, piece);
+	return KS_OK;
+}
+
+/* One object that is handed out in pieces. */
+struct handing {
+	struct ks_store *store;
+	const struct ks_id *id;
+	ks_write_fn *write;
+	void *arg;
+	bool begun;	/* what fails from here on is not the object */
+};
+
+static enum ks_status
+check_pieces(const struct handing *handing, struct ks_span frame,
+	const struct ks_dictionary *dictionary, struct ks_error *err)
+{
+	struct ks_digest *digest = NULL;
+	struct ks_id found;
+	enum ks_status status = ks_digest_new(&digest, err);
+
+	if (status == KS_OK)
+		status = ks_frame_unpack_pieces(handing->store->framer, frame,
+			KS_LIMIT_RAW, dictionary, hash_piece, digest, err);
+	if (status == KS_OK) {
+		ks_digest_final(digest, &found);
+		if (!ks_id_equal(&found, handing->id))
+			status = other_hash(err);
+	}
+	ks_digest_free(digest);
 	return status;
+}
+
+static enum ks_status
+hand_out(void *arg, struct ks_span frame, struct ks_error *err)
+{
+	struct handing *handing = arg;
+	const struct ks_dictionary *dictionary;
+	enum ks_status status = find_dictionary(handing->store, frame,
+		&dictionary, err);
+
+	if (status == KS_OK)
+		status = check_pieces(handing, frame, dictionary, err);
+	if (status != KS_OK)
+		return status;
+	handing->begun = true;
+	return ks_frame_unpack_pieces(handing->store->framer, frame,
+		KS_LIMIT_RAW, dictionary, handing->write, handing->arg, err);
+}
+
+enum ks_status
+ks_store_body_pieces(struct ks_store *store, const struct ks_id *id,
+	ks_write_fn *write, void *arg, struct ks_error *err)
+{
+	struct handing handing = {
+		.store = store, .id = id, .write = write, .arg = arg
+	};
+	char path[KS_OBJECT_PATH + 1];
+	struct ks_oid blob;
+	enum ks_status status = find_object(store, ks_layout_object(id, path),
+		&blob, err);
+
+	if (status == KS_NOT_FOUND)
+		return status;
+	if (status == KS_OK)
+		status = ks_gitdb_blob_use(store->db, &blob, KS_LIMIT_FRAME,
+			hand_out, &handing, err);
+	return handing.begun ? status : at_path(path, status, err);
 }
 
 bool

@@ -27,6 +27,8 @@ struct ks_store {
 	struct ks_buf origin;	/* NUL-terminated text; empty = none */
 	struct ks_dictionaries *dictionaries;	/* NULL until needed */
 	struct ks_index *index;			/* NULL until needed */
+	struct ks_catalogue *catalogue;		/* NULL until needed */
+	struct ks_attesters *attesters;		/* NULL until needed */
 	struct ks_framer *framer;
 	struct ks_jcs *jcs;
 	/* What ks_store_status() hands out. */
@@ -54,6 +56,13 @@ enum ks_status ks_store_refresh(struct ks_store *store, struct ks_error *err)
  * not look at the log. */
 enum ks_status ks_store_body(struct ks_store *store, const struct ks_id *id,
 	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
+
+/* The same in pieces, none of which is given to `write` before all were hashed
+ * and found right; no more of the body than a window is in memory. A status
+ * other than KS_OK from `write` ends it and is returned. */
+enum ks_status ks_store_body_pieces(struct ks_store *store,
+	const struct ks_id *id, ks_write_fn *write, void *arg,
+	struct ks_error *err) KS_CHECKED;
 
 /* Whether the tree has a file at an object's address. */
 bool ks_store_has(struct ks_store *store, const struct ks_id *id);

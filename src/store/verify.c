@@ -201,6 +201,8 @@ run(struct ks_verifying *verifying, struct ks_error *err)
 			ks_verify_closure(verifying, err);
 	if (status == KS_OK && whole)
 		status = check_readme(verifying, err);
+	if (status == KS_OK && verifying->options->index)
+		status = ks_verify_index(verifying, err);
 	return status != KS_OK ? status : ks_verify_trust_end(verifying, err);
 }
 

@@ -71,6 +71,10 @@ enum ks_status ks_verify_trust_end(struct ks_verifying *verifying,
 enum ks_status ks_verify_tags(struct ks_verifying *verifying,
 	struct ks_error *err) KS_CHECKED;
 
+/* The file of the index and the catalogue, against what it should be. */
+enum ks_status ks_verify_index(struct ks_verifying *verifying,
+	struct ks_error *err) KS_CHECKED;
+
 /* Whether the takedown of an object excuses its absence, and forbids its
  * presence (X8, N8). */
 bool ks_verify_is_gone(const struct ks_verifying *verifying,

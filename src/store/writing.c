@@ -5,6 +5,7 @@
 
 #include "base/grow.h"
 #include "format/entry.h"
+#include "store/attesters.h"
 #include "store/log.h"
 
 /* A change of more lines than this leaves the index to whoever needs it next:
@@ -224,6 +225,20 @@ ks_writing_file(struct ks_writing *writing, const char *path,
 }
 
 enum ks_status
+ks_writing_pieces(struct ks_writing *writing, const char *path, uint64_t len,
+	ks_git_read_fn *read, void *arg, struct ks_error *err)
+{
+	struct ks_oid oid;
+	enum ks_status status;
+
+	if (writing->writer == NULL)
+		return KS_OK;
+	status = ks_gitdb_add_pieces(writing->writer, len, read, arg, &oid,
+		err);
+	return status != KS_OK ? status : add_change(writing, path, &oid, err);
+}
+
+enum ks_status
 ks_writing_remove(struct ks_writing *writing, const char *path,
 	struct ks_error *err)
 {
@@ -357,12 +372,17 @@ adopt(struct ks_writing *writing, const struct ks_oid *tree,
 	store->tree = *tree;
 	ks_dictionaries_free(store->dictionaries);
 	store->dictionaries = NULL;
+	ks_attesters_free(store->attesters);
+	store->attesters = NULL;
 	if (!writing->rewrites && writing->lines <= INDEX_NOW_LINES &&
 		ks_index_catch_up(
 			writing->index, store->db, &store->commit,
 			&store->tree, writing->watch, err) == KS_OK)
 		return KS_OK;
-	/* The change is made whatever becomes of the index. */
+	/* The change is made whatever becomes of the index. One that has what
+	 * was redacted in it goes: only a new one can be right, anyway. */
+	if (writing->rewrites)
+		ks_index_distrust(store->index);
 	ks_index_close(store->index);
 	store->index = writing->index = NULL;
 	return KS_OK;

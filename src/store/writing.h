@@ -60,6 +60,11 @@ enum ks_status ks_writing_line(struct ks_writing *writing,
 /* Put a file into the tree, or (bytes NULL) take it out. */
 enum ks_status ks_writing_file(struct ks_writing *writing, const char *path,
 	struct ks_span bytes, bool compressed, struct ks_error *err) KS_CHECKED;
+/* The same for a compressed file that is too large for memory, in pieces: see
+ * ks_gitdb_add_pieces(). */
+enum ks_status ks_writing_pieces(struct ks_writing *writing, const char *path,
+	uint64_t len, ks_git_read_fn *read, void *arg, struct ks_error *err)
+	KS_CHECKED;
 enum ks_status ks_writing_remove(struct ks_writing *writing,
 	const char *path, struct ks_error *err) KS_CHECKED;
 

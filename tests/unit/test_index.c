@@ -356,6 +356,10 @@ print_index(struct ks_index *index, struct ks_buf *out)
 		ks_buf_byte(out, '\n');
 	}
 	assert_int_equal(ks_index_kinds(index, print_kind, out, NULL), KS_OK);
+	ks_buf_text(out, "keys:");
+	assert_int_equal(ks_index_keys(index, print_row_line, out, NULL),
+		KS_OK);
+	ks_buf_byte(out, '\n');
 	print_ids(index, out);
 	if (ks_index_check(index, &err) != KS_OK)
 		fail_msg("%s: %s", opened, err.message);

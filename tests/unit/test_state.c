@@ -221,6 +221,42 @@ reading_makes_no_directory(void **unused)
 	ks_state_free(state);
 }
 
+static bool
+has_signed(struct ks_state *state, const struct ks_vkey *vkey)
+{
+	bool signed_ = true;
+
+	assert_int_equal(ks_state_has_signed(state, vkey, &signed_, NULL),
+		KS_OK);
+	return signed_;
+}
+
+static void
+who_has_signed_is_told_by_key_and_nothing_is_made(void **unused)
+{
+	struct ks_state *state = open_state("state");
+	struct ks_state *nowhere = open_state(NULL);
+	struct ks_signer_memory memory;
+
+	(void)unused;
+	assert_false(has_signed(nowhere, &first));
+	assert_false(has_signed(state, &first));
+	assert_false(exists("state"));
+	assert_int_equal(ks_state_signer_begin(state, &first, 0, NULL,
+		&memory, NULL), KS_OK);
+	/* It is about to, and has not yet. */
+	assert_false(has_signed(state, &first));
+	assert_int_equal(ks_state_signer_record(&memory,
+		ks_span_text(ORIGIN "\n1\n" ROOT "\n"), NULL), KS_OK);
+	assert_true(has_signed(state, &first));
+	ks_state_signer_end(&memory);
+	assert_true(has_signed(state, &first));
+	assert_false(has_signed(state, &second));
+	assert_false(has_signed(state, &elsewhere));
+	ks_state_free(state);
+	ks_state_free(nowhere);
+}
+
 /* ---- Names and rights ---- */
 
 static void
@@ -853,6 +889,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(without_a_directory_nothing_is_found_and_nothing_written),
 		TEST(reading_makes_no_directory),
+		TEST(who_has_signed_is_told_by_key_and_nothing_is_made),
 		TEST(what_is_written_is_private_whatever_the_umask),
 		TEST(directories_that_are_there_keep_their_rights),
 		TEST(any_origin_is_a_file_of_its_own_directly_in_the_directory),
