@@ -1,119 +1,16 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "cli/cmd.h"
 #include "cli/opt.h"
 #include "cli/out.h"
+#include "cli/outfile.h"
 #include "cli/snapfile.h"
-
-/* How many names are tried for the file on its way. */
-#define ATTEMPTS 100
-
-/* ---- Where it goes -------------------------------------------------- */
-
-/* A regular file appears whole under its name or not at all: it is made beside
- * its place. Anything else that is there, a device or a pipe, is written to. */
-struct output {
-	const char *path;	/* NULL = standard output */
-	struct ks_buf temporary;
-	int fd;
-	bool beside;
-};
-
-#define OUTPUT_INIT { .path = NULL, .temporary = KS_BUF_INIT, .fd = -1 }
-
-static enum ks_status
-open_stdout(struct output *output, struct ks_error *err)
-{
-	output->fd = STDOUT_FILENO;
-	return isatty(STDOUT_FILENO) ? ks_fail(err, KS_USAGE, "standard "
-		"output is a terminal: name a file (-o FILE)") : KS_OK;
-}
-
-static enum ks_status
-open_beside(struct output *output, struct ks_error *err)
-{
-	const char *slash = strrchr(output->path, '/');
-	size_t len = slash == NULL ? 0 : (size_t)(slash - output->path) + 1;
-	int i;
-
-	for (i = 0; output->fd < 0 && i < ATTEMPTS; i++) {
-		ks_buf_clear(&output->temporary);
-		ks_buf_append(&output->temporary, ks_span(output->path, len));
-		ks_buf_printf(&output->temporary, ".kistore-export-%ld-%d",
-			(long)getpid(), i);
-		(void)ks_buf_cstr(&output->temporary);
-		if (ks_buf_check(&output->temporary, err) != KS_OK)
-			return KS_NOMEM;
-		output->fd = open(ks_buf_cstr(&output->temporary),
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (output->fd < 0 && errno != EEXIST)
-			break;
-	}
-	output->beside = output->fd >= 0;
-	return output->beside ? KS_OK : ks_fail_errno(err, "%s",
-		output->path);
-}
-
-static enum ks_status
-open_output(struct output *output, struct ks_error *err)
-{
-	struct stat st;
-	enum ks_status status = KS_OK;
-
-	if (output->path == NULL)
-		return open_stdout(output, err);
-	if (stat(output->path, &st) != 0 || S_ISREG(st.st_mode))
-		status = open_beside(output, err);
-	else if ((output->fd = open(output->path, O_WRONLY | O_CLOEXEC |
-		O_NOCTTY)) < 0)
-		status = ks_fail_errno(err, "%s", output->path);
-	return status == KS_NOT_FOUND ? KS_IO : status;
-}
-
-static enum ks_status
-write_bytes(void *arg, struct ks_span bytes, struct ks_error *err)
-{
-	const struct output *output = arg;
-
-	return ks_file_write(output->fd, output->path == NULL ?
-		"standard output" : output->path, bytes, err);
-}
-
-/* Put it into its place, or leave nothing of it. */
-static enum ks_status
-close_output(struct output *output, enum ks_status status,
-	struct ks_error *err)
-{
-	const char *temporary = ks_buf_cstr(&output->temporary);
-
-	if (status == KS_OK && output->beside && fsync(output->fd) != 0)
-		status = ks_fail_errno(err, "%s: cannot flush to disk",
-			output->path);
-	if (output->fd > STDOUT_FILENO && close(output->fd) != 0 &&
-		status == KS_OK)
-		status = ks_fail_errno(err, "%s", output->path);
-	if (status == KS_OK && output->beside &&
-		rename(temporary, output->path) != 0)
-		status = ks_fail_errno(err, "%s", output->path);
-	if (status != KS_OK && output->beside)
-		(void)unlink(temporary);
-	if (status == KS_OK && output->beside)
-		status = ks_file_sync_parent(output->path, err);
-	ks_buf_release(&output->temporary);
-	return status;
-}
 
 /* ---- What is said of it --------------------------------------------- */
 
 static enum ks_status
-print_json(const struct output *output, const struct ks_snapshot_file *file,
-	struct ks_error *err)
+print_json(const struct ks_outfile *output,
+	const struct ks_snapshot_file *file, struct ks_error *err)
 {
 	struct ks_doc *doc = ks_doc_new("snapshot-export");
 
@@ -125,7 +22,7 @@ print_json(const struct output *output, const struct ks_snapshot_file *file,
 /* Where the file itself went to standard output, what is said of it does
  * not. */
 static void
-print_text(struct ks_cli *cli, const struct output *output,
+print_text(struct ks_cli *cli, const struct ks_outfile *output,
 	const struct ks_snapshot_file *file)
 {
 	struct ks_buf text = KS_BUF_INIT;
@@ -144,7 +41,7 @@ print_text(struct ks_cli *cli, const struct output *output,
 /* ---- The command ---------------------------------------------------- */
 
 static enum ks_status
-run(struct ks_cli *cli, struct output *output,
+run(struct ks_cli *cli, struct ks_outfile *output,
 	const struct ks_export_options *options, struct ks_error *err)
 {
 	struct ks_store *store = NULL;
@@ -152,11 +49,11 @@ run(struct ks_cli *cli, struct output *output,
 	enum ks_status status = ks_cli_open(cli, NULL, &store, err);
 
 	if (status == KS_OK)
-		status = open_output(output, err);
+		status = ks_outfile_open(output, err);
 	if (status == KS_OK)
-		status = ks_snapshot_export(store, options, write_bytes,
+		status = ks_snapshot_export(store, options, ks_outfile_write,
 			output, &file, err);
-	status = close_output(output, status, err);
+	status = ks_outfile_close(output, status, err);
 	ks_store_close(store);
 	if (status != KS_OK)
 		return status;
@@ -169,7 +66,7 @@ run(struct ks_cli *cli, struct output *output,
 enum ks_status
 ks_cmd_snapshot_export(struct ks_cli *cli, struct ks_error *err)
 {
-	struct output output = OUTPUT_INIT;
+	struct ks_outfile output = KS_OUTFILE_INIT;
 	struct ks_export_options export = { .watch = &cli->watch };
 	int64_t from = 0, size = 0;
 	const struct ks_opt options[] = {

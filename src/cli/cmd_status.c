@@ -123,16 +123,6 @@ add_log(struct ks_doc *doc, const struct ks_status_info *info)
 	ks_doc_end(doc);
 }
 
-/* A text, or null where it is empty. */
-static void
-add_text(struct ks_doc *doc, const char *name, const char *text)
-{
-	if (text[0] == '\0')
-		ks_doc_null(doc, name);
-	else
-		ks_doc_text(doc, name, text);
-}
-
 static enum ks_status
 print_json(const struct ks_status_info *info, bool verified,
 	struct ks_error *err)
@@ -140,9 +130,9 @@ print_json(const struct ks_status_info *info, bool verified,
 	struct ks_doc *doc = ks_doc_new("status");
 
 	ks_doc_text(doc, "directory", info->directory);
-	add_text(doc, "origin", info->origin);
+	ks_doc_some(doc, "origin", info->origin);
 	ks_doc_text(doc, "commit", info->commit);
-	add_text(doc, "branch", info->branch);
+	ks_doc_some(doc, "branch", info->branch);
 	add_log(doc, info);
 	ks_doc_bool(doc, "verified", verified);
 	ks_doc_integer(doc, "objects", (int64_t)info->objects);
@@ -152,7 +142,7 @@ print_json(const struct ks_status_info *info, bool verified,
 	ks_doc_integer(doc, "checkpoints", (int64_t)info->checkpoints);
 	ks_doc_bool(doc, "shallow", info->shallow);
 	ks_doc_bool(doc, "partial", info->partial);
-	add_text(doc, "notCovered", info->others);
+	ks_doc_some(doc, "notCovered", info->others);
 	ks_doc_text(doc, "notLookedAt", NOT_LOOKED_AT);
 	return ks_doc_write(doc, err);
 }

@@ -23,6 +23,24 @@
 	X(resolve, "resolve", "REF...", 1, KS_ANY, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT | KS_HAS_VIEW, \
 		"print the digest that a reference means") \
+	X(show, "show", "REF", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT | KS_HAS_VIEW, \
+		"show all that is to be said of an object") \
+	X(rank, "rank", "REF|KEY", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT | KS_HAS_VIEW, \
+		"rank the runs that a run may be compared with") \
+	X(compare, "compare", "REF REF...", 2, KS_ANY, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT | KS_HAS_VIEW, \
+		"show how records of one kind differ") \
+	X(list, "list", "", 0, 0, KS_HAS_STORE | KS_HAS_JSON | \
+		KS_HAS_PROGRESS | KS_HAS_AT | KS_HAS_VIEW, \
+		"list records, chosen by what they say") \
+	X(records, "records", "", 0, 0, KS_HAS_STORE | KS_HAS_JSON | \
+		KS_HAS_PROGRESS | KS_HAS_AT | KS_HAS_VIEW, \
+		"tell who leads, and who led, among runs that compare") \
+	X(stats, "stats", "", 0, 0, KS_HAS_STORE | KS_HAS_JSON | \
+		KS_HAS_PROGRESS | KS_HAS_AT | KS_HAS_VIEW, \
+		"count records, by what they say") \
 	X(log, "log", "[REF] [FROM[..TO]]", 0, 2, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_AT | KS_HAS_VIEW, \
 		"print entries of the log") \
@@ -47,6 +65,15 @@
 	X(takedown, "takedown", "REF", 1, 1, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_WAIT, \
 		"remove the bytes of an object, by law or danger") \
+	X(attest, "attest", "REF|FILE", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_WAIT | KS_HAS_VIEW, \
+		"say something of a record, or check what was said") \
+	X(artifact_put, "artifact put", "FILE...|-", 1, KS_ANY, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
+		"put the bytes of files in, as they are") \
+	X(artifact_get, "artifact get", "DIGEST|REF", 1, 1, \
+		KS_HAS_STORE | KS_HAS_AT | KS_HAS_VIEW, \
+		"write out the bytes of such a file") \
 	X(dictionary, "dictionary train", "", 0, 0, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
 		"train a dictionary on the stored records") \

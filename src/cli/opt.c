@@ -7,7 +7,7 @@
 #include "cli/out.h"
 
 /* Options of one command, the shared ones included. */
-#define OPTIONS_MAX 40
+#define OPTIONS_MAX 64
 
 #define WIDTH 80	/* of help text */
 #define HELP_COLUMN 26	/* where explanations start */

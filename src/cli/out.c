@@ -45,6 +45,13 @@ note_failure(bool failed)
 }
 
 void
+ks_out_fail(int code)
+{
+	errno = code;
+	note_failure(true);
+}
+
+void
 ks_out_bytes(struct ks_span bytes)
 {
 	if (bytes.len > 0)
@@ -74,8 +81,7 @@ ks_out_text(struct ks_span text)
 	}
 	shown = malloc(size);
 	if (shown == NULL) {
-		errno = ENOMEM;
-		note_failure(true);
+		ks_out_fail(ENOMEM);
 		return;
 	}
 	ks_out_bytes(ks_span_text(ks_printable(shown, size, text)));

@@ -31,6 +31,9 @@ void ks_out_text(struct ks_span text);
  * one; cut where it is very long. */
 void ks_out_field(const char *text);
 
+/* Results could not be made: as if writing them had failed with this errno. */
+void ks_out_fail(int code);
+
 /* A message on standard error that belongs to a failure, so -q lets it
  * through. */
 void ks_out_message(struct ks_cli *cli, const char *format, ...)
@@ -87,6 +90,8 @@ void ks_doc_end(struct ks_doc *doc);
  * ks_printable() shows them. `json` is canonical JSON, taken as it is. */
 void ks_doc_text(struct ks_doc *doc, const char *name, const char *text);
 void ks_doc_span(struct ks_doc *doc, const char *name, struct ks_span text);
+/* A text, or null where it is empty. */
+void ks_doc_some(struct ks_doc *doc, const char *name, const char *text);
 void ks_doc_integer(struct ks_doc *doc, const char *name, int64_t value);
 void ks_doc_bool(struct ks_doc *doc, const char *name, bool value);
 void ks_doc_null(struct ks_doc *doc, const char *name);

@@ -97,6 +97,15 @@ ks_doc_text(struct ks_doc *doc, const char *name, const char *text)
 	ks_doc_span(doc, name, ks_span_text(text));
 }
 
+void
+ks_doc_some(struct ks_doc *doc, const char *name, const char *text)
+{
+	if (text[0] == '\0')
+		ks_doc_null(doc, name);
+	else
+		ks_doc_text(doc, name, text);
+}
+
 /* cJSON keeps C strings and does not look at their encoding. */
 static bool
 fits_cjson(struct ks_span text)

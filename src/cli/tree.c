@@ -1,8 +1,7 @@
 #include "cli/tree.h"
 
-#include <strings.h>
-
 #include "cli/ref.h"
+#include "cli/screen.h"
 
 /* Levels that are drawn; what lies deeper is indented no further. */
 #define LEVELS_MAX 64
@@ -29,22 +28,6 @@ struct drawing {
 	bool closed[LEVELS_MAX];	/* whether a level had its last child */
 	struct ks_buf text;
 };
-
-/* The first of these variables that is set decides (POSIX, 8.2). */
-static bool
-is_utf8_locale(void)
-{
-	const char *name = ks_cli_environment("LC_ALL");
-	const char *codeset;
-
-	if (name == NULL)
-		name = ks_cli_environment("LC_CTYPE");
-	if (name == NULL)
-		name = ks_cli_environment("LANG");
-	codeset = name == NULL ? NULL : strchr(name, '.');
-	return codeset != NULL && (strncasecmp(codeset, ".utf-8", 6) == 0 ||
-		strncasecmp(codeset, ".utf8", 5) == 0);
-}
 
 static void
 draw_lines(struct drawing *drawing, const struct ks_tree_node *node)
@@ -113,7 +96,7 @@ ks_tree_print(struct ks_store *store, const struct ks_id *digest,
 	struct ks_error *err)
 {
 	struct drawing drawing = {
-		.lines = is_utf8_locale() ? &unicode : &ascii,
+		.lines = ks_screen_is_utf8() ? &unicode : &ascii,
 		.text = KS_BUF_INIT
 	};
 	enum ks_status status = ks_reference_tree(store, digest, draw_node,

@@ -80,7 +80,7 @@ done_count=0
 for ((round = 1; round <= ROUNDS; round++)); do
 	cp old.kistore a.kistore
 	killed "$KISTORE" -C store snapshot export -o a.kistore
-	rm -f .kistore-export-*
+	rm -f .kistore-out-*
 	cmp -s a.kistore old.kistore && continue
 	cmp -s a.kistore new.kistore || die "export, $where: neither"
 	done_count=$((done_count + 1))
