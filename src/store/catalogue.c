@@ -445,9 +445,9 @@ open_catalogue(struct ks_store *store, struct ks_catalogue *catalogue,
 	if (!is_current(catalogue, false))
 		status = bring_up_to_date(catalogue, false, watch, err);
 	if (status == KS_OK && catalogue->unread > 0)
-		ks_watch_note(watch, "%llu records could not be read and are "
-			"left out of what they would be found by (kistore "
-			"verify tells more)",
+		ks_watch_note(watch, "records that could not be read and are "
+			"left out of what they would be found by: %llu "
+			"(kistore verify tells more)",
 			(unsigned long long)catalogue->unread);
 	return status;
 }

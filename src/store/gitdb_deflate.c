@@ -69,14 +69,13 @@ ks_deflate_stored_add(struct ks_stored *stored, struct ks_span bytes,
 	if (bytes.len > 0)
 		stored->sum = (uint32_t)adler32_z(stored->sum, bytes.data,
 			bytes.len);
-	do {
-		size_t len = bytes.len < STORED_MAX ? bytes.len : STORED_MAX;
-
-		stored->left -= len;
-		put_block(ks_span(bytes.data, len), stored->left == 0, out);
-		bytes = ks_span(bytes.len == len ? NULL : bytes.data + len,
-			bytes.len - len);
-	} while (bytes.len > 0);
+	for (; bytes.len > STORED_MAX; bytes = ks_span(bytes.data + STORED_MAX,
+		bytes.len - STORED_MAX)) {
+		stored->left -= STORED_MAX;
+		put_block(ks_span(bytes.data, STORED_MAX), false, out);
+	}
+	stored->left -= bytes.len;
+	put_block(bytes, stored->left == 0, out);
 	for (i = 0; stored->left == 0 && i < 4; i++)
 		ks_buf_byte(out, (uint8_t)(stored->sum >> (24 - 8 * i)));
 }

@@ -106,23 +106,28 @@ struct binding {
 	struct ks_index_log log;
 };
 
+/* A value is followed by its hash: that everything else can be trusted rests
+ * on it, and SQLite has no checksums. */
 bool
 ks_index_get_meta(struct ks_index *index, const char *name, void *out,
 	size_t len)
 {
 	struct sqlite3_stmt *stmt = ks_db_statement(&index->tables,
 		KS_INDEX_GET_META);
-	struct ks_span value;
+	struct ks_span sealed;
+	uint64_t hash;
 	bool found = false;
 
 	ks_db_bind_text(stmt, 1, ks_span_text(name));
 	if (!ks_db_next(&index->tables, stmt))
 		return false;
-	value = ks_db_bytes(stmt, 0);
-	if (value.len == len) {
-		memcpy(out, value.data, len);
-		found = true;
+	sealed = ks_db_bytes(stmt, 0);
+	if (sealed.len == len + sizeof(hash)) {
+		memcpy(&hash, sealed.data + len, sizeof(hash));
+		found = ks_index_hash(ks_span(sealed.data, len)) == hash;
 	}
+	if (found)
+		memcpy(out, sealed.data, len);
 	ks_db_reset(stmt);
 	return found;
 }
@@ -131,12 +136,22 @@ enum ks_status
 ks_index_set_meta(struct ks_index *index, const char *name, const void *value,
 	size_t len, struct ks_error *err)
 {
-	struct sqlite3_stmt *stmt = ks_db_statement(&index->tables,
-		KS_INDEX_SET_META);
+	uint64_t hash = ks_index_hash(ks_span(value, len));
+	struct ks_buf sealed = KS_BUF_INIT;
+	struct sqlite3_stmt *stmt;
+	enum ks_status status;
 
-	ks_db_bind_text(stmt, 1, ks_span_text(name));
-	ks_db_bind_bytes(stmt, 2, ks_span(value, len));
-	return ks_db_finish(&index->tables, stmt, err);
+	ks_buf_append(&sealed, ks_span(value, len));
+	ks_buf_append(&sealed, ks_span(&hash, sizeof(hash)));
+	status = ks_buf_check(&sealed, err);
+	if (status == KS_OK) {
+		stmt = ks_db_statement(&index->tables, KS_INDEX_SET_META);
+		ks_db_bind_text(stmt, 1, ks_span_text(name));
+		ks_db_bind_bytes(stmt, 2, ks_buf_span(&sealed));
+		status = ks_db_finish(&index->tables, stmt, err);
+	}
+	ks_buf_release(&sealed);
+	return status;
 }
 
 static enum ks_status

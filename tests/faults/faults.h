@@ -624,7 +624,7 @@ make_attested(struct ks_error *err)
 	struct ks_write_options options = { .now = NOW };
 	struct ks_key_change change;
 	struct ks_store *store = NULL;
-	enum ks_status status = scratch_sh("cp -a " FULL " " ATTESTED) == 0 ?
+	enum ks_status status = sh("cp -a " FULL " " ATTESTED) == 0 ?
 		ks_store_open(&store, ATTESTED, NULL, err) : KS_IO;
 
 	if (status == KS_OK)

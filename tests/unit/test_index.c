@@ -702,6 +702,9 @@ static const struct {
 		"x'ff000000' || substr(value, 5)" },
 	{ "a commit that is not here", NULL, "UPDATE meta SET value = "
 		"substr(value, 1, 8) || zeroblob(20) || substr(value, 29)" },
+	{ "another count of the log", NULL, "UPDATE meta SET value = "
+		"substr(value, 1, length(value) - 16) || x'01' || "
+		"substr(value, length(value) - 14) WHERE name = 'binding'" },
 	{ "tables with other columns", NULL, "DROP TABLE meta; "
 		"CREATE TABLE meta(a, b, c)" },
 	{ "views for tables", NULL, "DROP TABLE object; "
