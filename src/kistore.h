@@ -603,8 +603,11 @@ enum ks_status ks_store_view(struct ks_store *store,
 enum ks_list_type {
 	KS_LIST_TEXT,
 	KS_LIST_NUMBER,
+	KS_LIST_INTEGER,
 	KS_LIST_TIME,		/* an Instant, as it was written */
-	KS_LIST_DIGEST
+	KS_LIST_DIGEST,
+	KS_LIST_BOOLEAN,	/* "true" or "false" */
+	KS_LIST_JSON		/* canonical JSON: an object or a list */
 };
 
 /* A field of records, by which they are listed. */
@@ -615,6 +618,7 @@ struct ks_list_field {
 	const char *filter;	/* what a filter by it takes, as usage shows it;
 				 * NULL: none */
 	bool shows;		/* it can be a column, */
+	bool extra;		/* but is none unless it is asked for; */
 	bool sorts;		/* and the order */
 	unsigned columns;	/* of a terminal that it should have */
 };
@@ -622,6 +626,14 @@ struct ks_list_field {
 /* All fields (static), in the order of columns. */
 const struct ks_list_field *ks_list_field(size_t n);
 size_t ks_list_field_count(void);
+
+/* Columns of a list at most: each field once, and some room. */
+#define KS_LIST_COLUMNS 96
+
+/* Whether values of a field are numbers; whether they are JSON as they are:
+ * numbers, booleans, JSON. */
+bool ks_list_is_number(const struct ks_list_field *field);
+bool ks_list_is_json(const struct ks_list_field *field);
 
 /* "hardware" with "H100". Several values of one field: any of them; several
  * fields: all. Of "axis" ("batch=4") all values count, in one case of a suite;
@@ -644,6 +656,8 @@ struct ks_list_options {
 	const char *const *columns;	/* names of fields; */
 	size_t column_count;		/* 0: those that the kinds have, */
 	bool brief;			/* or a few of them, for people */
+	bool runs;			/* runs only, and by default all that
+					 * they have, the extra ones as well */
 	const char *sort;		/* NULL: in order of publication */
 	bool descending;
 	uint64_t limit;			/* 0 = none */
@@ -731,6 +745,28 @@ typedef bool ks_record_event_fn(void *arg, const struct ks_record_event *event);
 enum ks_status ks_records(struct ks_store *store,
 	const struct ks_list_options *options, bool leaders,
 	ks_record_event_fn *visit, void *arg, struct ks_list_result *result,
+	struct ks_error *err) KS_CHECKED;
+
+/* ---- Exports ------------------------------------------------------------ */
+
+/* Runs as tables that other programs read: a row for each BenchmarkRun and
+ * ServingRun that a list (with `runs`) chooses, with the same columns whatever
+ * is chosen. What is written follows from the chosen records alone. */
+
+/* Append a listed record as a line of JSON: an object with its columns in
+ * order, null where there is no value. */
+void ks_export_line(struct ks_buf *out,
+	const struct ks_list_field *const *columns, size_t count,
+	const struct ks_list_record *record);
+
+/* Make an empty file, `path`, a database of SQLite with the table `runs`, in
+ * the order of the list; numbers and booleans (0, 1) are numbers, JSON is text.
+ * Of `sink` only problem() is called. The file is not flushed to disk, has
+ * nothing beside it, and is of no use after a failure. KS_IO: it could not be
+ * written; else as ks_list(). */
+enum ks_status ks_export_sqlite(struct ks_store *store,
+	const struct ks_list_options *options, const char *path,
+	const struct ks_list_sink *sink, struct ks_list_result *result,
 	struct ks_error *err) KS_CHECKED;
 
 /* ---- Verification ------------------------------------------------------ */

@@ -9,7 +9,7 @@
 #include "cli/ref.h"
 #include "cli/screen.h"
 
-#define COLUMNS_MAX 64
+#define COLUMNS_MAX KS_LIST_COLUMNS
 /* Columns of a field that always stay, where the terminal is narrow. */
 #define WIDTH_MIN 8
 #define DATE_CHARS 10
@@ -28,7 +28,7 @@ struct list {
 	const struct ks_list_field *columns[COLUMNS_MAX];
 	size_t widths[COLUMNS_MAX];
 	size_t count;
-	struct ks_buf cell;
+	struct ks_buf cell;	/* or a line of CSV */
 	enum ks_status printed;
 };
 
@@ -79,7 +79,7 @@ print_head(struct list *list)
 			ks_screen_blanks(2);
 		ks_screen_cell(&list->screen, list->columns[i]->name,
 			list->widths[i],
-			list->columns[i]->type == KS_LIST_NUMBER);
+			ks_list_is_number(list->columns[i]));
 	}
 	ks_screen_style(&list->screen, KS_STYLE_PLAIN);
 	ks_out_printf("\n");
@@ -117,7 +117,7 @@ print_row(struct list *list, const struct ks_list_record *record)
 			ks_screen_blanks(2);
 		ks_screen_cell(&list->screen, cell_text(list, field,
 			record->values[i]), list->widths[i],
-			field->type == KS_LIST_NUMBER);
+			ks_list_is_number(field));
 	}
 	ks_out_printf("\n");
 }
@@ -140,25 +140,25 @@ print_line(struct list *list, const struct ks_list_record *record)
 }
 
 static void
-print_csv_head(const struct list *list)
+print_csv_head(struct list *list)
 {
 	size_t i;
 
 	for (i = 0; i < list->count; i++)
-		ks_csv_field(ks_span_text(list->columns[i]->name), false,
-			i == 0);
-	ks_csv_end();
+		ks_csv_field(&list->cell, ks_span_text(
+			list->columns[i]->name), false, i == 0);
+	ks_csv_print(&list->cell);
 }
 
 static void
-print_csv(const struct list *list, const struct ks_list_record *record)
+print_csv(struct list *list, const struct ks_list_record *record)
 {
 	size_t i;
 
 	for (i = 0; i < list->count; i++)
-		ks_csv_field(record->values[i],
-			list->columns[i]->type == KS_LIST_NUMBER, i == 0);
-	ks_csv_end();
+		ks_csv_field(&list->cell, record->values[i],
+			ks_list_is_number(list->columns[i]), i == 0);
+	ks_csv_print(&list->cell);
 }
 
 static void
@@ -173,7 +173,7 @@ print_json(struct list *list, const struct ks_list_record *record)
 
 		if (value.len == 0)
 			ks_doc_null(doc, field->name);
-		else if (field->type == KS_LIST_NUMBER)
+		else if (ks_list_is_json(field))
 			ks_doc_json(doc, field->name, value);
 		else
 			ks_doc_span(doc, field->name, value);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/cmd.h"
+#include "cli/csv.h"
 #include "cli/opt.h"
 #include "cli/out.h"
 #include "cli/ref.h"
@@ -231,70 +232,63 @@ print_text(const struct ks_rank *rank)
 
 /* ---- CSV ---------------------------------------------------------------- */
 
-/* A field, after RFC 4180: in quotes, and escaped as on a terminal. */
 static void
-print_field(const char *text, const char *after)
+csv_text(struct ks_buf *line, const char *text)
 {
-	size_t len;
-
-	ks_out_printf("\"");
-	for (;;) {
-		char part[1024];
-
-		len = strcspn(text, "\"");
-		if (len > 200)
-			len = 200;
-		while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
-			len--;
-		ks_out_bytes(ks_span_text(ks_printable(part, sizeof(part),
-			ks_span(text, len))));
-		text += len;
-		if (*text == '"') {
-			ks_out_printf("\"\"");
-			text++;
-		} else if (*text == '\0') {
-			break;
-		} else if (len == 0) {
-			text++;
-		}
-	}
-	ks_out_printf("\"%s", after);
+	ks_csv_field(line, ks_span_text(text), false, false);
 }
 
 static void
-print_csv_row(const struct ks_rank *rank, const struct ks_rank_row *row)
+csv_digest(struct ks_buf *line, const struct ks_id *digest)
 {
 	char text[KS_ID_TEXT + 1];
 
+	csv_text(line, ks_id_print(digest, text));
+}
+
+static void
+print_csv_row(struct ks_buf *line, const struct ks_rank *rank,
+	const struct ks_rank_row *row)
+{
+	char place[32] = "";
+
 	if (row->rank > 0)
-		ks_out_printf("%zu", row->rank);
-	ks_out_printf(",%s,", row->tied ? "true" : "false");
-	ks_out_printf("%s,", row->number);
-	print_field(rank->unit, ",");
-	print_field(row->text, ",");
-	print_field(rank->metric, ",");
-	print_field(rank->statistic, ",");
-	print_field(row->implementation, ",");
-	print_field(ks_id_print(&row->implementation_digest, text), ",");
-	print_field(row->source, ",");
-	print_field(row->evidence, ",");
-	print_field(row->observed, ",");
-	print_field(ks_id_print(&row->digest, text), ",");
-	print_field(row->id, ",");
-	ks_out_printf("%s,", row->asked ? "true" : "false");
-	print_field(row->reasons, "\n");
+		(void)snprintf(place, sizeof(place), "%zu", row->rank);
+	ks_csv_field(line, ks_span_text(place), true, true);
+	csv_text(line, row->tied ? "true" : "false");
+	ks_csv_field(line, ks_span_text(row->number), true, false);
+	csv_text(line, rank->unit);
+	csv_text(line, row->text);
+	csv_text(line, rank->metric);
+	csv_text(line, rank->statistic);
+	csv_text(line, row->implementation);
+	csv_digest(line, &row->implementation_digest);
+	csv_text(line, row->source);
+	csv_text(line, row->evidence);
+	csv_text(line, row->observed);
+	csv_digest(line, &row->digest);
+	csv_text(line, row->id);
+	csv_text(line, row->asked ? "true" : "false");
+	csv_text(line, row->reasons);
+	ks_csv_print(line);
 }
 
 static void
 print_csv(const struct ks_rank *rank)
 {
+	static const char *const names[] = { "rank", "tied", "value", "unit",
+		"text", "metric", "statistic", "implementation",
+		"implementationDigest", "source", "evidence", "observedAt",
+		"digest", "id", "asked", "reasons" };
+	struct ks_buf line = KS_BUF_INIT;
 	size_t i;
 
-	ks_out_printf("rank,tied,value,unit,text,metric,statistic,"
-		"implementation,implementationDigest,source,evidence,"
-		"observedAt,digest,id,asked,reasons\n");
+	for (i = 0; i < KS_COUNT(names); i++)
+		ks_csv_field(&line, ks_span_text(names[i]), false, i == 0);
+	ks_csv_print(&line);
 	for (i = 0; i < rank->count; i++)
-		print_csv_row(rank, &rank->rows[i]);
+		print_csv_row(&line, rank, &rank->rows[i]);
+	ks_buf_release(&line);
 }
 
 /* ---- JSON --------------------------------------------------------------- */

@@ -17,6 +17,7 @@ struct records {
 	struct ks_screen screen;
 	struct ks_id key;	/* of the group being printed */
 	bool begun;
+	struct ks_buf line;	/* of CSV */
 	enum ks_status printed;
 };
 
@@ -98,7 +99,7 @@ print_json(void *arg, const struct ks_record_event *event)
 }
 
 static void
-print_csv_head(void)
+print_csv_head(struct ks_buf *line)
 {
 	static const char *const names[] = { "comparison", "run", "previous",
 		"at", "value", "unit", "result", "leads", "number", "count",
@@ -107,49 +108,50 @@ print_csv_head(void)
 	size_t i;
 
 	for (i = 0; i < KS_COUNT(names); i++)
-		ks_csv_field(ks_span_text(names[i]), false, i == 0);
-	ks_csv_end();
+		ks_csv_field(line, ks_span_text(names[i]), false, i == 0);
+	ks_csv_print(line);
 }
 
 static void
-csv_text(const char *text)
+csv_text(struct ks_buf *line, const char *text)
 {
-	ks_csv_field(ks_span_text(text), false, false);
+	ks_csv_field(line, ks_span_text(text), false, false);
 }
 
 static void
-csv_count(size_t count)
+csv_count(struct ks_buf *line, size_t count)
 {
 	char digits[32];
 
 	(void)snprintf(digits, sizeof(digits), "%zu", count);
-	ks_csv_field(ks_span_text(digits), true, false);
+	ks_csv_field(line, ks_span_text(digits), true, false);
 }
 
 static bool
 print_csv(void *arg, const struct ks_record_event *event)
 {
+	struct records *records = arg;
+	struct ks_buf *line = &records->line;
 	char text[KS_ID_TEXT + 1];
 
-	(void)arg;
-	ks_csv_field(ks_span_text(ks_id_print(&event->key, text)), false,
+	ks_csv_field(line, ks_span_text(ks_id_print(&event->key, text)), false,
 		true);
-	csv_text(ks_id_print(&event->run, text));
-	csv_text(event->has_previous ? ks_id_print(&event->previous, text) :
-		"");
-	csv_text(event->at);
-	ks_csv_field(ks_span_text(event->value), true, false);
-	csv_text(event->unit);
-	csv_text(event->text);
-	csv_text(event->leads ? "true" : "false");
-	csv_count(event->number);
-	csv_count(event->count);
-	csv_count(event->runs);
-	csv_text(event->operation);
-	csv_text(event->workload);
-	csv_text(event->hardware);
-	csv_text(event->implementation);
-	ks_csv_end();
+	csv_text(line, ks_id_print(&event->run, text));
+	csv_text(line, event->has_previous ? ks_id_print(&event->previous,
+		text) : "");
+	csv_text(line, event->at);
+	ks_csv_field(line, ks_span_text(event->value), true, false);
+	csv_text(line, event->unit);
+	csv_text(line, event->text);
+	csv_text(line, event->leads ? "true" : "false");
+	csv_count(line, event->number);
+	csv_count(line, event->count);
+	csv_count(line, event->runs);
+	csv_text(line, event->operation);
+	csv_text(line, event->workload);
+	csv_text(line, event->hardware);
+	csv_text(line, event->implementation);
+	ks_csv_print(line);
 	return false;
 }
 
@@ -180,9 +182,10 @@ run_records(struct ks_cli *cli, const struct ks_list_options *options,
 		return status;
 	ks_screen_init(&records.screen);
 	if (csv)
-		print_csv_head();
+		print_csv_head(&records.line);
 	status = ks_records(store, options, leaders, cli->json ? print_json :
 		csv ? print_csv : print_event, &records, &result, err);
+	ks_buf_release(&records.line);
 	ks_store_close(store);
 	if (status == KS_OK && records.printed != KS_OK)
 		status = ks_fail(err, records.printed, "out of memory");

@@ -35,6 +35,9 @@
 	X(list, "list", "", 0, 0, KS_HAS_STORE | KS_HAS_JSON | \
 		KS_HAS_PROGRESS | KS_HAS_AT | KS_HAS_VIEW, \
 		"list records, chosen by what they say") \
+	X(export, "export", "", 0, 0, KS_HAS_STORE | KS_HAS_PROGRESS | \
+		KS_HAS_AT | KS_HAS_VIEW, \
+		"write runs as a table that other programs read") \
 	X(records, "records", "", 0, 0, KS_HAS_STORE | KS_HAS_JSON | \
 		KS_HAS_PROGRESS | KS_HAS_AT | KS_HAS_VIEW, \
 		"tell who leads, and who led, among runs that compare") \

@@ -1,5 +1,7 @@
 #include "cli/csv.h"
 
+#include <errno.h>
+
 #include "cli/out.h"
 
 /* What makes a spreadsheet take a text for a formula. */
@@ -24,38 +26,42 @@ needs_quotes(struct ks_span value)
 
 /* Text with its quotes doubled. */
 static void
-print_quoted(struct ks_span value)
+append_quoted(struct ks_buf *line, struct ks_span value)
 {
 	size_t start = 0, i;
 
 	for (i = 0; i < value.len; i++)
 		if (value.data[i] == '"') {
-			ks_out_text(ks_span(value.data + start,
+			ks_buf_append(line, ks_span(value.data + start,
 				i + 1 - start));
 			start = i;
 		}
-	ks_out_text(ks_span(value.data + start, value.len - start));
+	ks_buf_append(line, ks_span(value.data + start, value.len - start));
 }
 
 void
-ks_csv_field(struct ks_span value, bool is_number, bool first)
+ks_csv_field(struct ks_buf *line, struct ks_span value, bool is_number,
+	bool first)
 {
-	bool harmless = is_number || !is_run(value);
 	bool quoted = needs_quotes(value);
 
 	if (!first)
-		ks_out_bytes(ks_span(",", 1));
+		ks_buf_byte(line, ',');
 	if (quoted)
-		ks_out_bytes(ks_span("\"", 1));
-	if (!harmless)
-		ks_out_bytes(ks_span("'", 1));
-	print_quoted(value);
+		ks_buf_byte(line, '"');
+	if (!is_number && is_run(value))
+		ks_buf_byte(line, '\'');
+	append_quoted(line, value);
 	if (quoted)
-		ks_out_bytes(ks_span("\"", 1));
+		ks_buf_byte(line, '"');
 }
 
 void
-ks_csv_end(void)
+ks_csv_print(struct ks_buf *line)
 {
+	if (line->failed)
+		ks_out_fail(ENOMEM);
+	ks_out_text(ks_buf_span(line));
 	ks_out_bytes(ks_span("\r\n", 2));
+	ks_buf_clear(line);
 }

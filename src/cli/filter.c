@@ -17,7 +17,7 @@ ks_cli_filters_init(struct ks_cli_filters *filters, struct ks_opt *options,
 		KS_FLAG(0, "no-superseded", &filters->no_superseded,
 			"nothing that is"),
 	};
-	size_t i;
+	size_t i, before = *count;
 
 	memset(filters, 0, sizeof(*filters));
 	assert(ks_list_field_count() <= KS_FILTER_FIELDS);
@@ -31,6 +31,8 @@ ks_cli_filters_init(struct ks_cli_filters *filters, struct ks_opt *options,
 	}
 	for (i = 0; i < KS_COUNT(marks); i++)
 		options[(*count)++] = marks[i];
+	assert(*count - before <= KS_FILTER_OPTIONS);
+	(void)before;
 }
 
 static enum ks_status

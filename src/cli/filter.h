@@ -18,9 +18,10 @@
 
 #include "cli/opt.h"
 
-/* Fields at most, and options: these and the marks. */
-#define KS_FILTER_FIELDS 48
-#define KS_FILTER_OPTIONS (KS_FILTER_FIELDS + 4)
+/* Fields at most, which need not all be options, and options: the marks, too.
+ */
+#define KS_FILTER_FIELDS 96
+#define KS_FILTER_OPTIONS 48
 
 struct ks_cli_filters {
 	struct ks_opt_list lists[KS_FILTER_FIELDS];

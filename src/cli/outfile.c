@@ -62,6 +62,12 @@ ks_outfile_open(struct ks_outfile *out, struct ks_error *err)
 	return status == KS_NOT_FOUND ? KS_IO : status;
 }
 
+const char *
+ks_outfile_place(struct ks_outfile *out)
+{
+	return out->beside ? ks_buf_cstr(&out->temporary) : NULL;
+}
+
 enum ks_status
 ks_outfile_write(void *arg, struct ks_span bytes, struct ks_error *err)
 {

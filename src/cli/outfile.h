@@ -30,6 +30,10 @@ struct ks_outfile {
 enum ks_status ks_outfile_open(struct ks_outfile *out, struct ks_error *err)
 	KS_CHECKED;
 
+/* The name that the file has on its way, for who writes it by name; NULL where
+ * it is written to directly. */
+const char *ks_outfile_place(struct ks_outfile *out);
+
 /* A ks_write_fn: `arg` is the file. */
 enum ks_status ks_outfile_write(void *arg, struct ks_span bytes,
 	struct ks_error *err);

@@ -1,9 +1,12 @@
 #include "format/citetext.h"
 
+#include "format/permalink.h"
+#include "format/kind.h"
+
 /* The last three sentences, which say what and where the record is. */
 static void
 append_record(struct ks_buf *out, const struct ks_cited *cited,
-	const char *what, const char *folder)
+	const char *what, const char *kind)
 {
 	char digest[KS_ID_TEXT + 1];
 	struct ks_span name = cited->id;
@@ -16,8 +19,8 @@ append_record(struct ks_buf *out, const struct ks_cited *cited,
 		ks_buf_append(out, name);
 		ks_buf_text(out, ", ");
 	}
-	ks_buf_printf(out, "%s. https://kernelindex.com/%s/", digest, folder);
-	ks_buf_append(out, name);
+	ks_buf_printf(out, "%s. ", digest);
+	ks_permalink_print(out, kind, name);
 	ks_buf_text(out, ". Accessed ");
 	ks_buf_append(out, cited->accessed);
 	ks_buf_byte(out, '.');
@@ -49,7 +52,7 @@ ks_citetext_run(struct ks_buf *out, const struct ks_cited *cited,
 	ks_buf_text(out, "). Reported by ");
 	ks_buf_append(out, run->source);
 	ks_buf_byte(out, '.');
-	append_record(out, cited, "run", "runs");
+	append_record(out, cited, "run", KS_API_KERNELINDEX "/BenchmarkRun");
 }
 
 void
@@ -69,5 +72,6 @@ ks_citetext_serving(struct ks_buf *out, const struct ks_cited *cited,
 	ks_buf_byte(out, ' ');
 	ks_buf_append(out, run->attribution);
 	ks_buf_byte(out, '.');
-	append_record(out, cited, "serving run", "serving-runs");
+	append_record(out, cited, "serving run", KS_API_KERNELINDEX
+		"/ServingRun");
 }

@@ -152,3 +152,14 @@ ks_permalink_read(struct ks_span text, struct ks_permalink *link)
 	link->kind = page->kind;
 	link->form = page->by_slug ? KS_PERMALINK_SLUG : read_key(link);
 }
+
+void
+ks_permalink_print(struct ks_buf *out, const char *kind, struct ks_span key)
+{
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+		if (!pages[i].by_slug && strcmp(pages[i].kind, kind) == 0) {
+			ks_buf_printf(out, "https://" HOST "/%s/",
+				pages[i].section);
+			ks_buf_append(out, key);
+		}
+}

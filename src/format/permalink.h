@@ -14,7 +14,7 @@
 #ifndef KS_FORMAT_PERMALINK_H
 #define KS_FORMAT_PERMALINK_H
 
-#include "base/span.h"
+#include "base/buf.h"
 #include "format/id.h"
 #include "format/uuid.h"
 
@@ -38,5 +38,10 @@ struct ks_permalink {
 
 /* Read an address; link->form says what it is. */
 void ks_permalink_read(struct ks_span text, struct ks_permalink *link);
+
+/* Append the address of a record of `kind` (full) by its id or digest; nothing
+ * where pages of that kind have slugs, or there are none. */
+void ks_permalink_print(struct ks_buf *out, const char *kind,
+	struct ks_span key);
 
 #endif

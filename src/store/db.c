@@ -107,6 +107,9 @@ connect(struct ks_db *db, const char *path, enum ks_db_mode mode)
 		return connect_by_uri(db, path, false, flags);
 	case KS_DB_READ_ALONE:
 		return connect_by_uri(db, path, true, flags);
+	case KS_DB_FRESH:
+		return sqlite3_open_v2(path, &db->connection,
+			flags | SQLITE_OPEN_READWRITE, NULL);
 	case KS_DB_MEMORY:
 		return sqlite3_open_v2(":memory:", &db->connection, write,
 			NULL);
@@ -134,6 +137,12 @@ configure(struct ks_db *db, enum ks_db_mode mode, struct ks_error *err)
 	if (status == KS_OK && mode == KS_DB_WRITE)
 		status = ks_db_run(db, "PRAGMA journal_mode = WAL;"
 			"PRAGMA synchronous = NORMAL", err);
+	if (status == KS_OK && mode == KS_DB_FRESH)
+		status = ks_db_run(db, "PRAGMA page_size = 4096;"
+			"PRAGMA auto_vacuum = NONE;"
+			"PRAGMA encoding = 'UTF-8';"
+			"PRAGMA journal_mode = MEMORY;"
+			"PRAGMA synchronous = OFF", err);
 	if (status == KS_OK && mode == KS_DB_MEMORY)
 		status = ks_db_run(db, "PRAGMA temp_store = MEMORY", err);
 	return status;

@@ -59,6 +59,10 @@ enum ks_db_mode {
 			 * moved into it, not at every commit */
 	KS_DB_READ,	/* a file and its WAL */
 	KS_DB_READ_ALONE, /* a file that nobody changes, without a WAL */
+	KS_DB_FRESH,	/* an empty file that nobody else looks at yet: there
+			 * is nothing beside it, nothing is flushed, and its
+			 * bytes follow from what is done alone; of no use
+			 * after a failure */
 	KS_DB_MEMORY	/* `path` is not used */
 };
 

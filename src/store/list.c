@@ -1,14 +1,17 @@
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "format/json.h"
 #include "format/label.h"
+#include "format/measure.h"
+#include "format/permalink.h"
+#include "format/ranking.h"
 #include "format/readout.h"
 #include "format/uuid.h"
 #include "store/listing.h"
 #include "store/watch.h"
 
-/* Columns of a list at most: each field once, and some room. */
-#define COLUMNS_MAX 64
+#define COLUMNS_MAX KS_LIST_COLUMNS
 
 struct listing {
 	struct ks_reader *reader;
@@ -115,6 +118,90 @@ append_key(struct listing *listing, struct ks_buf *out,
 	return status;
 }
 
+static void
+append_reasons(struct ks_buf *out, const struct ks_found *run)
+{
+	const struct ks_standing standing = {
+		.status = ks_json_get_raw(ks_found_text(run, KS_FACT_SPEC),
+			"status"),
+		.is_published = true,
+		.is_retracted = (run->subject.flags & KS_RECORD_RETRACTED) !=
+			0,
+		.is_superseded = (run->subject.flags &
+			KS_RECORD_SUPERSEDED) != 0,
+		.has_primary = run->facts.has_value
+	};
+
+	ks_ranking_reasons(out, &standing);
+}
+
+/* A member of the wrong type counts as absent. */
+static void
+append_member(struct ks_buf *out, const struct ks_field *field,
+	const struct ks_found *record)
+{
+	struct ks_span value = ks_json_get(ks_buf_span(&record->body), "spec");
+	const char *path = field->member;
+	enum ks_json_type type;
+	char name[32];
+
+	while (value.len > 0 && *path != '\0') {
+		size_t len = strcspn(path, ".");
+
+		(void)snprintf(name, sizeof(name), "%.*s", (int)len, path);
+		value = ks_json_get(value, name);
+		path += len + (path[len] == '.' ? 1 : 0);
+	}
+	type = value.len == 0 ? KS_JSON_NULL : ks_json_type(value);
+	if (field->shown.type == KS_LIST_TEXT && type == KS_JSON_STRING)
+		ks_json_unescape(out, ks_json_raw(value));
+	else if ((field->shown.type == KS_LIST_JSON &&
+		type == KS_JSON_OBJECT) ||
+		(ks_list_is_number(&field->shown) && type == KS_JSON_NUMBER))
+		ks_buf_append(out, value);
+}
+
+/* A measurement as canonical JSON; its names are escaped already. */
+static void
+append_measurement(struct ks_buf *out, const struct ks_measurement *row)
+{
+	ks_buf_text(out, "{\"metric\":\"");
+	ks_buf_append(out, row->metric);
+	ks_buf_text(out, "\",\"samples\":");
+	if (row->samples > 0)
+		ks_buf_printf(out, "%lld", (long long)row->samples);
+	else
+		ks_buf_text(out, "null");
+	ks_buf_text(out, ",\"statistic\":\"");
+	ks_buf_append(out, row->statistic);
+	ks_buf_text(out, "\",\"unit\":\"");
+	ks_buf_append(out, row->unit);
+	ks_buf_text(out, "\",\"value\":");
+	ks_readout_number(out, row->value);
+	ks_buf_byte(out, '}');
+}
+
+static enum ks_status
+append_measurements(struct ks_buf *out, const struct ks_found *run,
+	struct ks_error *err)
+{
+	struct ks_measurement *rows;
+	size_t count, i;
+	enum ks_status status = ks_measure_list(ks_found_text(run,
+		KS_FACT_SPEC), &rows, &count, err);
+
+	if (status != KS_OK)
+		return status;
+	for (i = 0; i < count; i++) {
+		ks_buf_byte(out, i == 0 ? '[' : ',');
+		append_measurement(out, &rows[i]);
+	}
+	if (count > 0)
+		ks_buf_byte(out, ']');
+	free(rows);
+	return KS_OK;
+}
+
 /* Append the value of a field of `at`, the record that has it. */
 static enum ks_status
 append_value(struct listing *listing, const struct ks_field *field,
@@ -169,6 +256,36 @@ append_value(struct listing *listing, const struct ks_field *field,
 		return append_evidence(listing, out, at, err);
 	case KS_VALUE_KEY:
 		return append_key(listing, out, at, err);
+	case KS_VALUE_MARK:
+		ks_buf_text(out, (at->subject.flags & field->which) != 0 ?
+			"true" : "false");
+		break;
+	case KS_VALUE_REASONS:
+		append_reasons(out, at);
+		break;
+	case KS_VALUE_RELATION:
+		if ((facts->related >> field->which & 1) != 0)
+			ks_buf_text(out, ks_id_print(
+				&facts->relations[field->which], text));
+		break;
+	case KS_VALUE_MEMBER:
+		append_member(out, field, at);
+		break;
+	case KS_VALUE_MEASUREMENTS:
+		return append_measurements(out, at, err);
+	case KS_VALUE_LOW:
+		if (facts->has_interval)
+			ks_readout_number(out, facts->low);
+		break;
+	case KS_VALUE_HIGH:
+		if (facts->has_interval)
+			ks_readout_number(out, facts->high);
+		break;
+	case KS_VALUE_PERMALINK:
+		ks_permalink_print(out, at->subject.kind, ks_span_text(
+			facts->has_id ? ks_uuid_print(facts->id, text) :
+			ks_id_print(&at->subject.digest, text)));
+		break;
 	}
 	return KS_OK;
 }
@@ -224,10 +341,11 @@ no_such_column(const char *name, struct ks_error *err)
 	size_t i;
 
 	for (i = 0; i < ks_field_count; i++)
-		if (ks_fields[i].shown.shows)
+		if (ks_fields[i].shown.shows && !ks_fields[i].shown.extra)
 			ks_buf_printf(&names, "%s%s", names.len == 0 ? "" :
 				", ", ks_fields[i].shown.name);
-	status = ks_fail(err, KS_USAGE, "there is no field '%s': there are %s",
+	status = ks_fail(err, KS_USAGE, "there is no field '%s': there are "
+		"%s, and the columns of exports",
 		ks_printable(shown, sizeof(shown), ks_span_text(name)),
 		ks_buf_cstr(&names));
 	ks_buf_release(&names);
@@ -278,14 +396,21 @@ lists_runs(const struct ks_choice *choice)
 {
 	size_t i;
 
-	for (i = 0; i < choice->kind_count; i++) {
-		const char *kind = ks_choice_kind(choice, i);
-
-		if (strcmp(kind, KS_API_KERNELINDEX "/BenchmarkRun") != 0 &&
-			strcmp(kind, KS_API_KERNELINDEX "/ServingRun") != 0)
+	for (i = 0; i < choice->kind_count; i++)
+		if (!ks_field_is_run(ks_choice_kind(choice, i)))
 			return false;
-	}
 	return choice->kind_count > 0;
+}
+
+/* Whether a field is a column though nobody has asked for it. */
+static bool
+is_default(const struct ks_choice *choice, const struct ks_field *field)
+{
+	if (!field->shown.shows)
+		return false;
+	if (choice->options->runs)
+		return ks_field_is_of_runs(field);
+	return !field->shown.extra && is_had(choice, field);
 }
 
 static void
@@ -298,8 +423,7 @@ default_columns(struct listing *listing, const struct ks_choice *choice)
 
 	if (!choice->options->brief) {
 		for (i = 0; i < ks_field_count; i++)
-			if (ks_fields[i].shown.shows &&
-				is_had(choice, &ks_fields[i]))
+			if (is_default(choice, &ks_fields[i]))
 				listing->columns[listing->column_count++] =
 					&ks_fields[i];
 		return;

@@ -32,7 +32,16 @@ enum ks_field_value {
 	KS_VALUE_NUMBER,	/* the primary measurement */
 	KS_VALUE_SAMPLES,
 	KS_VALUE_EVIDENCE,
-	KS_VALUE_KEY
+	KS_VALUE_KEY,
+	KS_VALUE_MARK,		/* whether a bit of its flags is set */
+	KS_VALUE_REASONS,	/* why it may not rank */
+	KS_VALUE_RELATION,	/* the digest that it refers to, which need
+				 * not be here */
+	KS_VALUE_MEMBER,	/* a member of its spec, as it stands there */
+	KS_VALUE_MEASUREMENTS,	/* all of them */
+	KS_VALUE_LOW,		/* ends of the interval of the primary one */
+	KS_VALUE_HIGH,
+	KS_VALUE_PERMALINK
 };
 
 /* How a filter compares. Case is that of ASCII and does not count. */
@@ -62,7 +71,9 @@ struct ks_route {
 struct ks_field {
 	struct ks_list_field shown;
 	enum ks_field_value value;
-	unsigned which;		/* the term or text */
+	unsigned which;		/* the term, text, relation or bit */
+	const char *member;	/* "timing.samples": names, of objects in
+				 * objects */
 	enum ks_field_match match;
 	const struct ks_route *routes;	/* NULL: any kind, itself */
 };
@@ -81,6 +92,10 @@ void ks_field_sql(const struct ks_field *field, const char *path,
 
 /* "reported" and so on, by enum ks_evidence (static). */
 const char *ks_field_level(unsigned level);
+
+/* Whether a kind is one of runs, and whether runs have a field. */
+bool ks_field_is_run(const char *kind);
+bool ks_field_is_of_runs(const struct ks_field *field);
 
 /* The path from a record of `kind`; NULL when its kind does not have the
  * field. */

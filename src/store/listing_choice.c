@@ -273,12 +273,12 @@ take_kind(void *arg, uint64_t number, struct ks_span text)
 {
 	struct kind_taking *taking = arg;
 	struct ks_buf kind = KS_BUF_INIT;
-	bool wanted = taking->field != NULL ? is_wanted(taking->choice,
-		taking->field, text) : taking->choice->all_kinds ||
-		ks_span_is(text, KS_API_KERNELINDEX "/BenchmarkRun") ||
-		ks_span_is(text, KS_API_KERNELINDEX "/ServingRun");
+	bool wanted;
 
 	ks_buf_append(&kind, text);
+	wanted = taking->field != NULL ? is_wanted(taking->choice,
+		taking->field, text) : taking->choice->all_kinds ||
+		ks_field_is_run(ks_buf_cstr(&kind));
 	if (wanted && has_fields(taking->choice, ks_buf_cstr(&kind)))
 		add_kind(taking->choice, number, text);
 	ks_choice_drop(taking->choice, &kind);
@@ -369,6 +369,37 @@ check_reach(struct ks_choice *choice, const struct ks_field *field,
 		field->shown.name);
 }
 
+/* Whether a kind, by whatever name, is one of runs. */
+static bool
+is_run(struct ks_span wanted)
+{
+	size_t i;
+
+	for (i = 0; i < ks_kind_count(); i++) {
+		const char *kind = ks_kind_full_name(ks_kind_at(i));
+
+		if (ks_field_is_run(kind) && fits(KS_MATCH_KIND,
+			ks_span_text(kind), wanted))
+			return true;
+	}
+	return false;
+}
+
+/* Where there are to be runs only, no other kind is asked for. */
+static enum ks_status
+check_runs(const struct ks_choice *choice, struct ks_error *err)
+{
+	const struct ks_list_options *options = choice->options;
+	size_t i;
+
+	for (i = 0; i < options->filter_count; i++)
+		if (strcmp(options->filters[i].field, "kind") == 0 &&
+			!is_run(ks_span_text(options->filters[i].value)))
+			return ks_fail(err, KS_USAGE, "this is for runs only: "
+				"a kind is BenchmarkRun or ServingRun");
+	return KS_OK;
+}
+
 static enum ks_status
 choose_kinds(struct ks_choice *choice, struct ks_error *err)
 {
@@ -377,7 +408,7 @@ choose_kinds(struct ks_choice *choice, struct ks_error *err)
 	enum ks_status status = KS_OK;
 	size_t i;
 
-	choice->all_kinds = !has_filter(choice, "kind") &&
+	choice->all_kinds = !has_filter(choice, "kind") && !options->runs &&
 		(choice->sort == NULL || choice->sort->routes == NULL);
 	if (has_filter(choice, "kind"))
 		taking.field = ks_field_find("kind");
@@ -393,6 +424,8 @@ choose_kinds(struct ks_choice *choice, struct ks_error *err)
 	}
 	if (status == KS_OK && taking.field != NULL)
 		status = check_kinds(choice, err);
+	if (status == KS_OK && options->runs)
+		status = check_runs(choice, err);
 	if (status != KS_OK)
 		return status;
 	each_term(choice, KS_TERM_KIND, take_kind, &taking);

@@ -12,6 +12,24 @@ static const struct ks_route of_runs[] = {
 	{ NULL, NULL }
 };
 
+static const struct ks_route of_benchmarks[] = {
+	{ KERNEL("BenchmarkRun"), "" },
+	{ NULL, NULL }
+};
+
+static const struct ks_route of_servings[] = {
+	{ KERNEL("ServingRun"), "" },
+	{ NULL, NULL }
+};
+
+/* Not what it says itself, but what it refers to. */
+static const struct ks_route naming_operation[] = {
+	{ KERNEL("BenchmarkRun"), "workload" },
+	{ KERNEL("WorkloadCase"), "" },
+	{ KERNEL("WorkloadSuite"), "" },
+	{ KERNEL("ImplementationRevision"), "" },
+	{ NULL, NULL }
+};
 
 static const struct ks_route to_operation[] = {
 	{ KERNEL("BenchmarkRun"), "workload.operation" },
@@ -28,6 +46,13 @@ static const struct ks_route to_workload[] = {
 	{ KERNEL("WorkloadCase"), "" },
 	{ KERNEL("WorkloadSuite"), "" },
 	{ KERNEL("ServingWorkload"), "" },
+	{ NULL, NULL }
+};
+
+/* A suite has several. */
+static const struct ks_route to_axes_of_case[] = {
+	{ KERNEL("BenchmarkRun"), "workload" },
+	{ KERNEL("WorkloadCase"), "" },
 	{ NULL, NULL }
 };
 
@@ -81,9 +106,22 @@ static const struct ks_route to_architecture[] = {
 	{ NULL, NULL }
 };
 
-static const struct ks_route to_framework[] = {
+static const struct ks_route to_environment[] = {
 	{ KERNEL("BenchmarkRun"), "environment" },
 	{ KERNEL("ExecutionEnvironment"), "" },
+	{ NULL, NULL }
+};
+
+static const struct ks_route to_protocol[] = {
+	{ KERNEL("BenchmarkRun"), "protocol" },
+	{ KERNEL("BenchmarkProtocol"), "" },
+	{ NULL, NULL }
+};
+
+static const struct ks_route to_harness[] = {
+	{ KERNEL("BenchmarkRun"), "protocol" },
+	{ KERNEL("ServingRun"), "" },
+	{ KERNEL("BenchmarkProtocol"), "" },
 	{ NULL, NULL }
 };
 
@@ -124,6 +162,9 @@ static const struct ks_route to_license[] = {
 	.shown = { .name = name_, .help = help_, .type = type_, \
 		.filter = filter_, .shows = true, .sorts = sorts_, \
 		.columns = columns_ }
+#define EXTRA(name_, help_, type_) \
+	.shown = { .name = name_, .help = help_, .type = type_, \
+		.shows = true, .extra = true, .columns = 12 }
 #define FILTER(name_, help_, filter_) \
 	.shown = { .name = name_, .help = help_, .filter = filter_ }
 
@@ -141,6 +182,15 @@ const struct ks_field ks_fields[] = {
 			10),
 		.value = KS_VALUE_STATE,
 	}, {
+		EXTRA("retracted", "whether it is", KS_LIST_BOOLEAN),
+		.value = KS_VALUE_MARK, .which = KS_RECORD_RETRACTED,
+	}, {
+		EXTRA("superseded", "whether it is", KS_LIST_BOOLEAN),
+		.value = KS_VALUE_MARK, .which = KS_RECORD_SUPERSEDED,
+	}, {
+		EXTRA("excluded", "why it may not rank", KS_LIST_TEXT),
+		.value = KS_VALUE_REASONS, .routes = of_benchmarks,
+	}, {
 		SHOWN("name", "its name in the log", "NAME", true, 36),
 		.value = KS_VALUE_TEXT, .which = KS_FACT_NAME,
 		.match = KS_MATCH_NAME,
@@ -151,10 +201,21 @@ const struct ks_field ks_fields[] = {
 		SHOWN("id", "KernelIndex's id", NULL, false, 36),
 		.value = KS_VALUE_ID,
 	}, {
+		EXTRA("permalink", "address of its page", KS_LIST_TEXT),
+		.value = KS_VALUE_PERMALINK, .routes = of_runs,
+	}, {
 		SHOWN("operation", "what is computed: name, title or family",
 			"NAME", true, 28),
 		.value = KS_VALUE_NAME, .match = KS_MATCH_RECORD,
 		.routes = to_operation,
+	}, {
+		EXTRA("operation_title", "its title", KS_LIST_TEXT),
+		.value = KS_VALUE_TEXT, .which = KS_FACT_TITLE,
+		.routes = to_operation,
+	}, {
+		EXTRA("operation_digest", "of the operation", KS_LIST_DIGEST),
+		.value = KS_VALUE_RELATION, .which = KS_RELATION_OPERATION,
+		.routes = naming_operation,
 	}, {
 		SHOWN("family", "the family of operations", "NAME", true, 20),
 		.value = KS_VALUE_TERM, .which = KS_TERM_FAMILY,
@@ -165,10 +226,22 @@ const struct ks_field ks_fields[] = {
 		.value = KS_VALUE_WORKLOAD, .match = KS_MATCH_RECORD,
 		.routes = to_workload,
 	}, {
+		EXTRA("workload_digest", "of the workload", KS_LIST_DIGEST),
+		.value = KS_VALUE_RELATION, .which = KS_RELATION_WORKLOAD,
+		.routes = of_runs,
+	}, {
+		EXTRA("axes", "extents of the problem", KS_LIST_JSON),
+		.value = KS_VALUE_MEMBER, .member = "axes",
+		.routes = to_axes_of_case,
+	}, {
 		SHOWN("implementation", "the code: name or digest",
 			"NAME", false, 24),
 		.value = KS_VALUE_IMPLEMENTATION, .match = KS_MATCH_RECORD,
 		.routes = to_implementation,
+	}, {
+		EXTRA("implementation_digest", "of the code", KS_LIST_DIGEST),
+		.value = KS_VALUE_RELATION, .which = KS_RELATION_IMPLEMENTATION,
+		.routes = of_benchmarks,
 	}, {
 		SHOWN("project", "the software's project: name or title",
 			"NAME", true, 20),
@@ -180,15 +253,44 @@ const struct ks_field ks_fields[] = {
 		.value = KS_VALUE_PROPER, .match = KS_MATCH_RECORD,
 		.routes = to_model,
 	}, {
+		EXTRA("model_digest", "of the model", KS_LIST_DIGEST),
+		.value = KS_VALUE_RELATION, .which = KS_RELATION_MODEL,
+		.routes = of_servings,
+	}, {
+		EXTRA("configuration_digest", "of how it is served",
+			KS_LIST_DIGEST),
+		.value = KS_VALUE_RELATION, .which = KS_RELATION_CONFIGURATION,
+		.routes = of_servings,
+	}, {
 		SHOWN("source", "who reported it: slug or name", "NAME", true,
 			20),
 		.value = KS_VALUE_NAME, .match = KS_MATCH_RECORD,
 		.routes = to_source,
 	}, {
+		EXTRA("source_name", "its proper name", KS_LIST_TEXT),
+		.value = KS_VALUE_TEXT, .which = KS_FACT_TITLE,
+		.routes = to_source,
+	}, {
+		EXTRA("source_license", "of what it reports", KS_LIST_TEXT),
+		.value = KS_VALUE_TERM, .which = KS_TERM_LICENSE,
+		.routes = to_source,
+	}, {
+		EXTRA("source_digest", "of the source", KS_LIST_DIGEST),
+		.value = KS_VALUE_RELATION, .which = KS_RELATION_SOURCE,
+		.routes = of_runs,
+	}, {
 		SHOWN("hardware", "the product, or words of it: H100", "NAME",
 			true, 24),
 		.value = KS_VALUE_TERM, .which = KS_TERM_HARDWARE,
 		.match = KS_MATCH_WORDS, .routes = to_hardware,
+	}, {
+		EXTRA("accelerators_per_node", "how many", KS_LIST_INTEGER),
+		.value = KS_VALUE_MEMBER, .member = "topology.acceleratorsPerNode",
+		.routes = of_servings,
+	}, {
+		EXTRA("nodes", "how many", KS_LIST_INTEGER),
+		.value = KS_VALUE_MEMBER, .member = "topology.nodeCount",
+		.routes = of_servings,
 	}, {
 		SHOWN("vendor", "who makes it", "NAME", true, 8),
 		.value = KS_VALUE_TERM, .which = KS_TERM_VENDOR,
@@ -210,7 +312,40 @@ const struct ks_field ks_fields[] = {
 		SHOWN("framework", "with its version, or words of it", "NAME",
 			true, 20),
 		.value = KS_VALUE_TERM, .which = KS_TERM_FRAMEWORK,
-		.match = KS_MATCH_WORDS, .routes = to_framework,
+		.match = KS_MATCH_WORDS, .routes = to_environment,
+	}, {
+		EXTRA("driver", "its version", KS_LIST_TEXT),
+		.value = KS_VALUE_MEMBER, .member = "software.driver",
+		.routes = to_environment,
+	}, {
+		EXTRA("cuda_toolkit", "its version", KS_LIST_TEXT),
+		.value = KS_VALUE_MEMBER, .member = "software.cudaToolkit",
+		.routes = to_environment,
+	}, {
+		EXTRA("environment_digest", "of the environment",
+			KS_LIST_DIGEST),
+		.value = KS_VALUE_RELATION, .which = KS_RELATION_ENVIRONMENT,
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("harness", "what measured", KS_LIST_TEXT),
+		.value = KS_VALUE_MEMBER, .member = "harness.name",
+		.routes = to_harness,
+	}, {
+		EXTRA("harness_version", "its version", KS_LIST_TEXT),
+		.value = KS_VALUE_MEMBER, .member = "harness.version",
+		.routes = to_harness,
+	}, {
+		EXTRA("timer", "what took the time", KS_LIST_TEXT),
+		.value = KS_VALUE_MEMBER, .member = "measurement.timer",
+		.routes = to_protocol,
+	}, {
+		EXTRA("protocol_digest", "of the protocol", KS_LIST_DIGEST),
+		.value = KS_VALUE_RELATION, .which = KS_RELATION_PROTOCOL,
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("quality_policy", "that the answers met", KS_LIST_TEXT),
+		.value = KS_VALUE_MEMBER, .member = "qualityPolicy",
+		.routes = of_servings,
 	}, {
 		SHOWN("license", "of the implementation; of what it is", "ID",
 			true, 16),
@@ -253,13 +388,64 @@ const struct ks_field ks_fields[] = {
 			true, 14),
 		.value = KS_VALUE_NUMBER, .routes = of_runs,
 	}, {
-		TYPED("samples", "how many there were", KS_LIST_NUMBER, NULL,
-			true, 8),
+		TYPED("samples", "how many there were", KS_LIST_INTEGER,
+			NULL, true, 8),
 		.value = KS_VALUE_SAMPLES, .routes = of_runs,
 	}, {
 		SHOWN("result", "value, unit and statistic, to be read", NULL,
 			false, 20),
 		.value = KS_VALUE_RESULT, .routes = of_runs,
+	}, {
+		EXTRA("latency_median_ns", "median", KS_LIST_INTEGER),
+		.value = KS_VALUE_MEMBER, .member = "timing.latencyNs.median",
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("latency_mean_ns", "mean", KS_LIST_INTEGER),
+		.value = KS_VALUE_MEMBER, .member = "timing.latencyNs.mean",
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("latency_p05_ns", "p05", KS_LIST_INTEGER),
+		.value = KS_VALUE_MEMBER, .member = "timing.latencyNs.p05",
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("latency_p95_ns", "p95", KS_LIST_INTEGER),
+		.value = KS_VALUE_MEMBER, .member = "timing.latencyNs.p95",
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("latency_min_ns", "minimum", KS_LIST_INTEGER),
+		.value = KS_VALUE_MEMBER, .member = "timing.latencyNs.minimum",
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("latency_max_ns", "maximum", KS_LIST_INTEGER),
+		.value = KS_VALUE_MEMBER, .member = "timing.latencyNs.maximum",
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("latency_mad_ns", "median absolute deviation",
+			KS_LIST_INTEGER),
+		.value = KS_VALUE_MEMBER, .member = "timing.latencyNs.mad",
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("confidence_low_ns", "95 % interval, its lower end",
+			KS_LIST_INTEGER),
+		.value = KS_VALUE_LOW, .routes = of_benchmarks,
+	}, {
+		EXTRA("confidence_high_ns", "its upper end", KS_LIST_INTEGER),
+		.value = KS_VALUE_HIGH, .routes = of_benchmarks,
+	}, {
+		EXTRA("measurements", "all of them", KS_LIST_JSON),
+		.value = KS_VALUE_MEASUREMENTS, .routes = of_runs,
+	}, {
+		EXTRA("max_absolute_error", "of its results", KS_LIST_NUMBER),
+		.value = KS_VALUE_MEMBER, .member = "correctness.maximumAbsoluteError",
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("max_relative_error", "of its results", KS_LIST_NUMBER),
+		.value = KS_VALUE_MEMBER, .member = "correctness.maximumRelativeError",
+		.routes = of_benchmarks,
+	}, {
+		EXTRA("benchmark", "the source's name for it", KS_LIST_TEXT),
+		.value = KS_VALUE_TEXT, .which = KS_FACT_BENCHMARK,
+		.routes = of_runs,
 	}, {
 		SHOWN("external", "the source's own id of it", "ID", true, 28),
 		.value = KS_VALUE_TEXT, .which = KS_FACT_EXTERNAL,
@@ -297,6 +483,33 @@ size_t
 ks_list_field_count(void)
 {
 	return ks_field_count;
+}
+
+bool
+ks_list_is_number(const struct ks_list_field *field)
+{
+	return field->type == KS_LIST_NUMBER || field->type == KS_LIST_INTEGER;
+}
+
+bool
+ks_list_is_json(const struct ks_list_field *field)
+{
+	return ks_list_is_number(field) || field->type == KS_LIST_BOOLEAN ||
+		field->type == KS_LIST_JSON;
+}
+
+bool
+ks_field_is_run(const char *kind)
+{
+	return strcmp(kind, KERNEL("BenchmarkRun")) == 0 ||
+		strcmp(kind, KERNEL("ServingRun")) == 0;
+}
+
+bool
+ks_field_is_of_runs(const struct ks_field *field)
+{
+	return ks_field_path(field, KERNEL("BenchmarkRun")) != NULL ||
+		ks_field_path(field, KERNEL("ServingRun")) != NULL;
 }
 
 const struct ks_field *

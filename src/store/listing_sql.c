@@ -775,6 +775,14 @@ ks_field_sql(const struct ks_field *field, const char *path,
 	case KS_VALUE_WORKLOAD:
 	case KS_VALUE_IMPLEMENTATION:
 	case KS_VALUE_RESULT:
+	case KS_VALUE_MARK:
+	case KS_VALUE_REASONS:
+	case KS_VALUE_RELATION:
+	case KS_VALUE_MEMBER:
+	case KS_VALUE_MEASUREMENTS:
+	case KS_VALUE_LOW:
+	case KS_VALUE_HIGH:
+	case KS_VALUE_PERMALINK:
 		ks_buf_text(out, "NULL");
 		return;
 	}
