@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,16 +20,39 @@ open_stdout(struct ks_outfile *out, struct ks_error *err)
 		"output is a terminal: name a file (-o FILE)") : KS_OK;
 }
 
+/* /dev/stdout, say, where the shell has opened a file. */
+static bool
+is_stdout(const struct stat *st)
+{
+	struct stat own;
+
+	return S_ISREG(st->st_mode) && fstat(STDOUT_FILENO, &own) == 0 &&
+		own.st_dev == st->st_dev && own.st_ino == st->st_ino;
+}
+
+/* The link itself stays: it may be one of the system's. */
+static enum ks_status
+follow(struct ks_outfile *out, struct ks_error *err)
+{
+	char *real = realpath(out->path, NULL);
+
+	ks_buf_text(&out->target, real == NULL ? out->path : real);
+	free(real);
+	(void)ks_buf_cstr(&out->target);
+	return ks_buf_check(&out->target, err);
+}
+
 static enum ks_status
 open_beside(struct ks_outfile *out, struct ks_error *err)
 {
-	const char *slash = strrchr(out->path, '/');
-	size_t len = slash == NULL ? 0 : (size_t)(slash - out->path) + 1;
+	const char *target = ks_buf_cstr(&out->target);
+	const char *slash = strrchr(target, '/');
+	size_t len = slash == NULL ? 0 : (size_t)(slash - target) + 1;
 	int i;
 
 	for (i = 0; out->fd < 0 && i < ATTEMPTS; i++) {
 		ks_buf_clear(&out->temporary);
-		ks_buf_append(&out->temporary, ks_span(out->path, len));
+		ks_buf_append(&out->temporary, ks_span(target, len));
 		ks_buf_printf(&out->temporary, ".kistore-out-%ld-%d",
 			(long)getpid(), i);
 		(void)ks_buf_cstr(&out->temporary);
@@ -48,13 +72,20 @@ enum ks_status
 ks_outfile_open(struct ks_outfile *out, struct ks_error *err)
 {
 	struct stat st;
+	bool is_there;
 	enum ks_status status = KS_OK;
 
 	if (out->path != NULL && strcmp(out->path, "-") == 0)
 		out->path = NULL;
+	is_there = out->path != NULL && stat(out->path, &st) == 0;
+	if (is_there && is_stdout(&st))
+		out->path = NULL;
 	if (out->path == NULL)
 		return open_stdout(out, err);
-	if (stat(out->path, &st) != 0 || S_ISREG(st.st_mode))
+	status = follow(out, err);
+	if (status != KS_OK)
+		return status;
+	if (!is_there || S_ISREG(st.st_mode))
 		status = open_beside(out, err);
 	else if ((out->fd = open(out->path, O_WRONLY | O_CLOEXEC |
 		O_NOCTTY)) < 0)
@@ -82,6 +113,7 @@ ks_outfile_close(struct ks_outfile *out, enum ks_status status,
 	struct ks_error *err)
 {
 	const char *temporary = ks_buf_cstr(&out->temporary);
+	const char *target = ks_buf_cstr(&out->target);
 
 	if (status == KS_OK && out->beside && fsync(out->fd) != 0)
 		status = ks_fail_errno(err, "%s: cannot flush to disk",
@@ -90,12 +122,13 @@ ks_outfile_close(struct ks_outfile *out, enum ks_status status,
 		status == KS_OK)
 		status = ks_fail_errno(err, "%s", out->path);
 	if (status == KS_OK && out->beside &&
-		rename(temporary, out->path) != 0)
+		rename(temporary, target) != 0)
 		status = ks_fail_errno(err, "%s", out->path);
 	if (status != KS_OK && out->beside)
 		(void)unlink(temporary);
 	if (status == KS_OK && out->beside)
-		status = ks_file_sync_parent(out->path, err);
+		status = ks_file_sync_parent(target, err);
+	ks_buf_release(&out->target);
 	ks_buf_release(&out->temporary);
 	return status;
 }

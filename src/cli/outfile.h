@@ -2,7 +2,9 @@
  * The file that -o names, or standard output.
  *
  * A regular file appears whole under its name or not at all: it is made beside
- * its place. Anything else that is there, a device or a pipe, is written to.
+ * its place, which is where a symbolic link leads to. Anything else that is
+ * there, a device or a pipe, is written to; and so is a file that standard
+ * output is already, by whatever name.
  *
  *	struct ks_outfile out = KS_OUTFILE_INIT;	out.path is -o's
  *	status = ks_outfile_open(&out, &err);
@@ -19,12 +21,14 @@
 struct ks_outfile {
 	const char *path;	/* NULL or "-" = standard output; after opening
 				 * NULL */
+	struct ks_buf target;		/* path, links followed */
 	struct ks_buf temporary;
 	int fd;
 	bool beside;
 };
 
-#define KS_OUTFILE_INIT { .path = NULL, .temporary = KS_BUF_INIT, .fd = -1 }
+#define KS_OUTFILE_INIT { .path = NULL, .target = KS_BUF_INIT, \
+	.temporary = KS_BUF_INIT, .fd = -1 }
 
 /* KS_USAGE where standard output is a terminal; KS_IO. */
 enum ks_status ks_outfile_open(struct ks_outfile *out, struct ks_error *err)
