@@ -132,8 +132,8 @@ write_rows(struct export *export, struct ks_store *store,
 	enum ks_status status;
 
 	if (export->form == FORM_SQLITE)
-		return place == NULL ? ks_fail(err, KS_USAGE,
-			"--format sqlite needs -o FILE, and no device or pipe") :
+		return place == NULL ? ks_fail(err, KS_USAGE, "--format "
+			"sqlite needs -o FILE, and no device or pipe") :
 			ks_export_sqlite(store, options, place, &sink, result,
 			err);
 	status = ks_list(store, options, &sink, result, err);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,9 @@
 
 /* How many names are tried for the file on its way. */
 #define ATTEMPTS 100
+/* How many links, and how long. */
+#define LINKS_MAX 40
+#define LINK_MAX 4096
 
 static enum ks_status
 open_stdout(struct ks_outfile *out, struct ks_error *err)
@@ -30,24 +32,43 @@ is_stdout(const struct stat *st)
 		own.st_dev == st->st_dev && own.st_ino == st->st_ino;
 }
 
+/* Of what stands before the last name, with its slash. */
+static size_t
+folder_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
 /* The link itself stays: it may be one of the system's. */
 static enum ks_status
 follow(struct ks_outfile *out, struct ks_error *err)
 {
-	char *real = realpath(out->path, NULL);
+	struct ks_buf *target = &out->target;
+	char link[LINK_MAX];
+	int i;
 
-	ks_buf_text(&out->target, real == NULL ? out->path : real);
-	free(real);
-	(void)ks_buf_cstr(&out->target);
-	return ks_buf_check(&out->target, err);
+	ks_buf_text(target, out->path);
+	for (i = 0; i < LINKS_MAX; i++) {
+		ssize_t len = readlink(ks_buf_cstr(target), link,
+			sizeof(link));
+
+		if (len <= 0 || (size_t)len == sizeof(link))
+			break;
+		target->len = link[0] == '/' ? 0 :
+			folder_length(ks_buf_cstr(target));
+		ks_buf_append(target, ks_span(link, (size_t)len));
+	}
+	(void)ks_buf_cstr(target);
+	return ks_buf_check(target, err);
 }
 
 static enum ks_status
 open_beside(struct ks_outfile *out, struct ks_error *err)
 {
 	const char *target = ks_buf_cstr(&out->target);
-	const char *slash = strrchr(target, '/');
-	size_t len = slash == NULL ? 0 : (size_t)(slash - target) + 1;
+	size_t len = folder_length(target);
 	int i;
 
 	for (i = 0; out->fd < 0 && i < ATTEMPTS; i++) {

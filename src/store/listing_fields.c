@@ -285,7 +285,8 @@ const struct ks_field ks_fields[] = {
 		.match = KS_MATCH_WORDS, .routes = to_hardware,
 	}, {
 		EXTRA("accelerators_per_node", "how many", KS_LIST_INTEGER),
-		.value = KS_VALUE_MEMBER, .member = "topology.acceleratorsPerNode",
+		.value = KS_VALUE_MEMBER,
+		.member = "topology.acceleratorsPerNode",
 		.routes = of_servings,
 	}, {
 		EXTRA("nodes", "how many", KS_LIST_INTEGER),
@@ -436,11 +437,13 @@ const struct ks_field ks_fields[] = {
 		.value = KS_VALUE_MEASUREMENTS, .routes = of_runs,
 	}, {
 		EXTRA("max_absolute_error", "of its results", KS_LIST_NUMBER),
-		.value = KS_VALUE_MEMBER, .member = "correctness.maximumAbsoluteError",
+		.value = KS_VALUE_MEMBER,
+		.member = "correctness.maximumAbsoluteError",
 		.routes = of_benchmarks,
 	}, {
 		EXTRA("max_relative_error", "of its results", KS_LIST_NUMBER),
-		.value = KS_VALUE_MEMBER, .member = "correctness.maximumRelativeError",
+		.value = KS_VALUE_MEMBER,
+		.member = "correctness.maximumRelativeError",
 		.routes = of_benchmarks,
 	}, {
 		EXTRA("benchmark", "the source's name for it", KS_LIST_TEXT),

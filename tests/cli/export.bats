@@ -169,7 +169,7 @@ row() {
 	put_manifest '.spec.software = {driver: "570.1", cudaToolkit: "12.8",
 		framework: {name: "pytorch", version: "2.8.0"}}' \
 		"$CLOSURE/000/environment.json"
-	put_manifest --arg e "$PUT" '.spec.environmentDigest = $e' \
+	put_manifest ".spec.environmentDigest = \"$PUT\"" \
 		"$CLOSURE/000/run.json"
 	export_all
 	[ "$(agree)" -eq "$(kistore list --kind BenchmarkRun --fields digest |
@@ -240,10 +240,12 @@ row() {
 	kistore -q supersede "$SECOND" --by "$THIRD" >/dev/null
 	export_all
 	agree >/dev/null
-	row "$FIRST" '[.retracted, .superseded, .state, .excluded]' >got
-	row "$SECOND" '[.retracted, .superseded, .state, .excluded]' >>got
-	row "$THIRD" '[.retracted, .superseded, .state, .excluded]' >>got
-	row "$PUT" '[.status, .value, .measurements, .excluded]' >>got
+	{
+		for run in "$FIRST" "$SECOND" "$THIRD"; do
+			row "$run" '[.retracted, .superseded, .state, .excluded]'
+		done
+		row "$PUT" '[.status, .value, .measurements, .excluded]'
+	} >got
 	diff got - <<-'END'
 	[true,false,"retracted","RETRACTED"]
 	[false,true,"superseded","SUPERSEDED"]
@@ -413,7 +415,10 @@ row() {
 		[ "$(cat there)" = before ]
 		only_files there
 	done
-	expect 5 bash -c '"$1" export --format csv >/dev/full' full "$KISTORE"
+	[ -c /dev/full ] || return 0
+	status=0
+	kistore export --format csv >/dev/full 2>err || status=$?
+	[ "$status" -eq 5 ]
 }
 
 @test "interrupted, it leaves nothing or all" {

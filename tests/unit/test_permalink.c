@@ -163,6 +163,39 @@ another_host_is_not_this_one(void **state)
 		expect(ks_span_text(none[i]), "none");
 }
 
+/* What was printed is read as what it was. */
+static void
+the_address_of_a_run_is_printed(void **state)
+{
+	static const struct {
+		const char *kind, *key, *says;
+	} cases[] = {
+		{ "BenchmarkRun", UUID, SITE "runs/" UUID },
+		{ "BenchmarkRun", "sha256:" HEX, SITE "runs/sha256:" HEX },
+		{ "ServingRun", UUID, SITE "serving-runs/" UUID },
+		{ "OperationSpec", UUID, "" },
+		{ "WorkloadCase", UUID, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct ks_buf kind = KS_BUF_INIT, out = KS_BUF_INIT;
+		struct ks_permalink link;
+
+		ks_buf_printf(&kind, "kernelindex.dev/v1alpha1/%s",
+			cases[i].kind);
+		ks_permalink_print(&out, ks_buf_cstr(&kind),
+			ks_span_text(cases[i].key));
+		assert_string_equal(ks_buf_cstr(&out), cases[i].says);
+		if (out.len > 0) {
+			ks_permalink_read(ks_buf_span(&out), &link);
+			assert_string_equal(link.kind, ks_buf_cstr(&kind));
+		}
+		ks_buf_release(&kind);
+		ks_buf_release(&out);
+	}
+}
+
 static void
 a_slug_has_at_most_200_characters(void **state)
 {
@@ -191,6 +224,7 @@ main(void)
 		cmocka_unit_test(
 			any_other_address_of_the_host_is_no_permalink),
 		cmocka_unit_test(another_host_is_not_this_one),
+		cmocka_unit_test(the_address_of_a_run_is_printed),
 		cmocka_unit_test(a_slug_has_at_most_200_characters),
 	};
 
