@@ -247,7 +247,7 @@ assert len(row) == 16, row' "$OUT"
 	# Without tables that know the run nobody can say whose it was.
 	rm -f demo.git/kistore-index.sqlite*
 	expect 0 kistore rank c3252a98
-	err_has "1 records could not be read and are left out"
+	err_has "could not be read and are left out of what they would be found by: 1 ("
 }
 
 # ---- The catalogue ----------------------------------------------------------
