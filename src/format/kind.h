@@ -50,9 +50,9 @@ bool ks_kind_metadata_optional(const struct ks_kind *kind);
 enum ks_finding_level {
 	KS_FINDING_ERROR,	/* wrong type, missing member, malformed
 				 * value */
-	KS_FINDING_NO_MEMORY,	/* an error, too: it could not be judged */
 	KS_FINDING_UNKNOWN,	/* a member the table does not have */
-	KS_FINDING_NOTE		/* what normalisation changed */
+	KS_FINDING_NOTE,	/* what normalisation changed */
+	KS_FINDING_NO_MEMORY	/* an error, too: it could not be judged */
 };
 
 /* Called per finding: `path` is like "spec.timing.latencyNs.median". Return

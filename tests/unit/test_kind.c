@@ -56,7 +56,7 @@ static bool
 collect(void *arg, enum ks_finding_level level, const char *path,
 	const char *message)
 {
-	static const char letters[] = "EUN";
+	static const char letters[] = "EUNM";
 
 	ks_buf_printf(arg, "%c %s: %s\n", letters[level], path, message);
 	return true;
