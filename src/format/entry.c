@@ -1,11 +1,8 @@
 #include "format/entry.h"
 
-#include "base/base64.h"
-#include "base/hex.h"
-#include "base/utf8.h"
-#include "format/digest.h"
 #include "format/member.h"
 #include "format/merkle.h"
+#include "format/vkey.h"
 
 static const char format_name[] = "kistore/1";
 
@@ -216,33 +213,6 @@ read_next(void *arg, struct ks_span value, struct ks_error *err)
 	return KS_OK;
 }
 
-/* What C2SP signed-note bars from key names: Unicode spaces, and from notes:
- * controls below U+0020. */
-static bool
-is_blank(uint32_t c)
-{
-	return c <= 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-		(c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
-		c == 0x202f || c == 0x205f || c == 0x3000;
-}
-
-static bool
-is_key_name(struct ks_span name)
-{
-	size_t i = 0;
-
-	while (i < name.len) {
-		uint32_t c = 0;
-		size_t n = ks_utf8_decode(
-			ks_span(name.data + i, name.len - i), &c);
-
-		if (n == 0 || c == '+' || is_blank(c))
-			return false;
-		i += n;
-	}
-	return name.len > 0;
-}
-
 /* Take what stands before the first '+' off `text`, and the '+'. */
 static struct ks_span
 next_part(struct ks_span *text)
@@ -260,40 +230,18 @@ next_part(struct ks_span *text)
 	return part;
 }
 
-#define KEY_ID 4
-#define KEY_BYTES 33	/* a type and the 32 bytes of an Ed25519 key */
-#define KEY_TYPE_SIGNATURE 0x01
-#define KEY_TYPE_COSIGNATURE 0x04
-
-/* A verifier key of C2SP signed-note (N3): name, key id in hex, and type and
- * public key in base64, split at the first two pluses. */
-static bool
-is_vkey(struct ks_span text)
-{
-	struct ks_span name = next_part(&text);
-	struct ks_span hex = next_part(&text);
-	uint8_t id[KEY_ID], tail[1 + KEY_BYTES] = "\n";
-	struct ks_id hash;
-
-	if (!is_key_name(name) || !ks_hex_decode(hex, id, KEY_ID) ||
-		!ks_base64_decode_exact(text, tail + 1, KEY_BYTES) ||
-		(tail[1] != KEY_TYPE_SIGNATURE &&
-		tail[1] != KEY_TYPE_COSIGNATURE))
-		return false;
-	ks_sha256_pair(name, ks_span(tail, sizeof(tail)), &hash);
-	return memcmp(hash.bytes, id, KEY_ID) == 0;
-}
-
 static enum ks_status
 read_key(void *arg, struct ks_span value, struct ks_error *err)
 {
 	struct ks_buf text = KS_BUF_INIT;
+	struct ks_vkey vkey;
 	enum ks_status status;
 
 	(void)arg;
 	ks_json_unescape(&text, ks_json_raw(value));
 	status = ks_buf_check(&text, err);
-	if (status == KS_OK && !is_vkey(ks_buf_span(&text)))
+	if (status == KS_OK && ks_vkey_parse(ks_buf_span(&text), &vkey,
+		NULL) != KS_OK)
 		status = ks_fail(err, KS_CORRUPT, "key is not a verifier key");
 	ks_buf_release(&text);
 	return status;

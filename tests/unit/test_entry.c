@@ -8,6 +8,7 @@
 
 #include "format/entry.h"
 #include "format/json.h"
+#include "format/vkey.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -580,6 +581,33 @@ a_key_text_of_another_form_is_a_fault(void **state)
 	}
 }
 
+/* The key of the vectors under the name of `len` letters, with its id. */
+static enum ks_status
+parse_name_of(struct fixture *f, size_t len)
+{
+	struct ks_vkey vkey;
+	char name[KS_KEY_NAME_MAX + 2], line[512];
+
+	assert_int_equal(ks_vkey_parse(ks_span_text(NAME KEY_TAIL), &vkey,
+		NULL), KS_OK);
+	assert_true(len < sizeof(name));
+	memset(name, 'a', len);
+	(void)snprintf(line, sizeof(line), KEY("\"%.*s+%08x%s\"")
+		"\"role\":\"controlled\"}", (int)len, name,
+		(unsigned)ks_key_id(ks_span(name, len), vkey.type, &vkey.key),
+		KEY_TAIL + strlen("+f8ca281c"));
+	return parse(f, line);
+}
+
+static void
+the_name_of_a_key_is_no_longer_than_a_note_can_have(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(parse_name_of(f, KS_KEY_NAME_MAX), KS_OK);
+	assert_int_equal(parse_name_of(f, KS_KEY_NAME_MAX + 1), KS_CORRUPT);
+}
+
 /* A publish line whose metadata is filled up to `len` bytes. */
 static void
 fill_line(struct ks_buf *out, size_t len)
@@ -798,6 +826,8 @@ main(void)
 		cmocka_unit_test(of_an_extension_line_only_the_form_is_judged),
 		cmocka_unit_test(members_that_begin_with_x_may_stand_anywhere),
 		cmocka_unit_test(a_key_text_of_another_form_is_a_fault),
+		cmocka_unit_test(
+			the_name_of_a_key_is_no_longer_than_a_note_can_have),
 		cmocka_unit_test(a_line_has_at_most_65535_bytes),
 		cmocka_unit_test(a_line_nests_at_most_64_deep),
 		cmocka_unit_test(provenance_gives_what_the_program_acts_on),
