@@ -55,6 +55,12 @@ use() {
 	timed "name-$name" -r 50 -w 5 \
 		"$kistore -C $store resolve synthetic-$((size + 5))"
 	timed "get-$name" -r 50 -w 5 "$kistore -C $store get $digest"
+	once "catch-up-$name" "$kistore" -C "$store" list --limit 1
+	timed "list-$name" -r 20 -w 3 "$kistore -C $store list --limit 20"
+	timed "list-some-$name" -r 20 -w 3 "$kistore -C $store list \
+		--hardware B200 --sort value --limit 20"
+	timed "rank-$name" -r 20 -w 3 "$kistore -C $store rank $digest"
+	timed "show-$name" -r 20 -w 3 "$kistore -C $store show $digest"
 	once "resolve-$name" "$kistore" -C "$store" resolve "$digest"
 	once "get-$name" "$kistore" -C "$store" get "$digest"
 	rm -r "$work/more"
@@ -74,6 +80,7 @@ measure() {
 	rm -f "$store"/kistore-index.sqlite*
 	once "index-$name" "$kistore" -q -C "$store" resolve "$digest"
 	cat "$store"/kistore-index.sqlite* | wc -c >"$work/index-$name.bytes"
+	once "catalogue-$name" "$kistore" -q -C "$store" list --limit 1
 	use "$name" "$store" "$size"
 	git clone -q --bare --no-local "$store" "$work/clone.git"
 	pack_bytes "$work/clone.git" >"$work/clone-$name"
@@ -134,6 +141,8 @@ report() {
 	each '… processor, per object' '' per_object index
 	each '… peak' '' peak index
 	each '… bytes' '' file_bytes index bytes
+	each 'fill the catalogue' '≤ 30 s' wall catalogue
+	each '… peak' '' peak catalogue
 	each 'put one' '≤ 25 ms' wall put-one
 	each '… processor' '' processor put-one
 	each '… peak' '≤ 32 MB' peak put-one
@@ -143,6 +152,11 @@ report() {
 	each 'resolve a name' '≤ 10 ms' wall name
 	each 'get' '≤ 10 ms' wall get
 	each '… peak' '' peak get
+	each 'catch up with six' '' wall catch-up
+	each 'list 20' '≤ 20 ms' wall list
+	each 'list 20 by value, on one GPU' '≤ 20 ms' wall list-some
+	each 'rank' '≤ 20 ms' wall rank
+	each 'show' '≤ 20 ms' wall show
 	each 'gc' '' wall gc
 	each 'input, .jsonl.zst' '' size_of input
 	each 'pack of a clone' '' size_of clone

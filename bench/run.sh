@@ -107,6 +107,12 @@ start_one() {
 	once get "$kistore" -C "$work/all.git" get "$digest"
 	once index sh -c "rm -f $work/all.git/kistore-index.sqlite* &&
 		$kistore -C $work/all.git resolve $digest"
+	once catalogue "$kistore" -C "$work/all.git" list --limit 1
+	many list "$kistore -C $work/all.git list --limit 20"
+	many list-some "$kistore -C $work/all.git list --hardware B200 \
+		--sort value --limit 20"
+	many rank "$kistore -C $work/all.git rank $digest"
+	many show "$kistore -C $work/all.git show $digest"
 }
 
 put_one() {
@@ -210,6 +216,13 @@ report() {
 	$(above 'put one new run' put-one empty-libgit2 '≤ 25 ms')
 	$(above 'resolve without an index: builds it' index empty-libgit2 \
 		'≤ 0.5 s')
+	$(above 'the first list: fills the catalogue' catalogue empty-libgit2 \
+		'≤ 0.5 s')
+	$(above 'list 20' list empty-libgit2 '≤ 10 ms')
+	$(above 'list 20 by value, on one GPU' list-some empty-libgit2 \
+		'≤ 10 ms')
+	$(above rank rank empty-libgit2 '≤ 10 ms')
+	$(above show show empty-libgit2 '≤ 10 ms')
 
 	Putting one made $(cat "$work/put-one.fsyncs") fsyncs (goal: ≤ 8), wrote
 	$(bytes "$(cat "$work/put-one.written")"), of which $(bytes "$one_pack") is its pack.

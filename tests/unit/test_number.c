@@ -635,7 +635,7 @@ exact_literal(char *literal, uint64_t c, int e)
 	num_multiply(&num, e < 0 ? 5 : 2, e < 0 ? -e : e);
 	len = num_print(&num, literal);
 	if (e < 0)
-		snprintf(literal + len, 8, "e%d", e);
+		snprintf(literal + len, 13, "e%d", e);
 }
 
 static void
