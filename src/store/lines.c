@@ -18,6 +18,7 @@ struct segment {
 struct ks_lines {
 	struct ks_gitdb *db;
 	const struct ks_oid *tree;
+	struct ks_oid kept;		/* of this tree the segments are */
 	struct segment segments[SEGMENTS];
 };
 
@@ -30,6 +31,7 @@ ks_lines_new(struct ks_lines **out, struct ks_gitdb *db,
 		return ks_fail_nomem(err);
 	(*out)->db = db;
 	(*out)->tree = tree;
+	(*out)->kept = *tree;
 	return KS_OK;
 }
 
@@ -79,6 +81,19 @@ load(struct ks_lines *lines, struct segment *segment, uint64_t number,
 	return status;
 }
 
+/* Another commit has another log. */
+static void
+follow_tree(struct ks_lines *lines)
+{
+	size_t i;
+
+	if (ks_oid_equal(&lines->kept, lines->tree))
+		return;
+	lines->kept = *lines->tree;
+	for (i = 0; i < SEGMENTS; i++)
+		lines->segments[i].number = 0;
+}
+
 enum ks_status
 ks_lines_get(struct ks_lines *lines, uint64_t index, struct ks_span *line,
 	struct ks_error *err)
@@ -86,9 +101,11 @@ ks_lines_get(struct ks_lines *lines, uint64_t index, struct ks_span *line,
 	uint64_t number = index / KS_SEGMENT_ENTRIES;
 	size_t at = (size_t)(index % KS_SEGMENT_ENTRIES);
 	struct segment *segment = &lines->segments[number % SEGMENTS];
-	enum ks_status status = segment->number == number + 1 ? KS_OK :
-		load(lines, segment, number, err);
+	enum ks_status status;
 
+	follow_tree(lines);
+	status = segment->number == number + 1 ? KS_OK :
+		load(lines, segment, number, err);
 	if (status == KS_OK && at >= segment->count)
 		status = ks_fail(err, KS_NOT_FOUND, "the log has no entry %llu",
 			(unsigned long long)index);

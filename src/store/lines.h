@@ -9,7 +9,8 @@
 
 struct ks_lines;
 
-/* The lines of the log in `tree`; borrows both. */
+/* The lines of the log in `tree`, of whichever that is at the time; borrows
+ * both. */
 enum ks_status ks_lines_new(struct ks_lines **out, struct ks_gitdb *db,
 	const struct ks_oid *tree, struct ks_error *err) KS_CHECKED;
 void ks_lines_free(struct ks_lines *lines);

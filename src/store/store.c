@@ -193,6 +193,7 @@ ks_store_close(struct ks_store *store)
 	ks_buf_release(&store->origin);
 	ks_buf_release(&store->others);
 	ks_buf_release(&store->kind_texts);
+	ks_lines_free(store->lines);
 	free(store->kinds);
 	ks_gitdb_close(store->db);
 	free(store);
@@ -454,26 +455,18 @@ enum ks_status
 ks_store_line(struct ks_store *store, uint64_t index, struct ks_buf *out,
 	struct ks_error *err)
 {
-	struct ks_buf segment = KS_BUF_INIT;
-	struct ks_span rest;
-	struct ks_span line = ks_span(NULL, 0);
-	uint64_t skip = index % KS_SEGMENT_ENTRIES;
-	enum ks_status status = ks_log_segment(store->db, &store->tree, index,
-		&segment, err);
+	struct ks_span line;
+	enum ks_status status = KS_OK;
 
-	rest = ks_buf_span(&segment);
-	while (status == KS_OK) {
-		if (!ks_log_next_line(&rest, &line))
-			status = ks_fail(err, KS_NOT_FOUND,
-				"the log has no entry %llu",
-				(unsigned long long)index);
-		else if (skip-- == 0)
-			break;
-	}
+	if (store->lines == NULL)
+		status = ks_lines_new(&store->lines, store->db, &store->tree,
+			err);
 	if (status == KS_OK)
-		ks_buf_append(out, line);
-	ks_buf_release(&segment);
-	return status == KS_OK ? ks_buf_check(out, err) : status;
+		status = ks_lines_get(store->lines, index, &line, err);
+	if (status != KS_OK)
+		return status;
+	ks_buf_append(out, line);
+	return ks_buf_check(out, err);
 }
 
 /* Append what member of an entry holds the notes wanted. */

@@ -15,6 +15,7 @@
 #include "store/dictionaries.h"
 #include "store/gitdb.h"
 #include "store/index.h"
+#include "store/lines.h"
 #include "store/lock.h"
 #include "store/watch.h"
 
@@ -29,6 +30,7 @@ struct ks_store {
 	struct ks_index *index;			/* NULL until needed */
 	struct ks_catalogue *catalogue;		/* NULL until needed */
 	struct ks_attesters *attesters;		/* NULL until needed */
+	struct ks_lines *lines;			/* NULL until needed */
 	struct ks_framer *framer;
 	struct ks_jcs *jcs;
 	/* What ks_store_status() hands out. */
@@ -72,7 +74,8 @@ bool ks_store_has(struct ks_store *store, const struct ks_id *id);
 enum ks_status ks_store_explain_absence(struct ks_store *store,
 	const struct ks_id *id, struct ks_error *err);
 
-/* Append one line of the log (without LF). */
+/* Append one line of the log (without LF). Neighbours of one that was read
+ * lately cost nothing. */
 enum ks_status ks_store_line(struct ks_store *store, uint64_t index,
 	struct ks_buf *out, struct ks_error *err) KS_CHECKED;
 

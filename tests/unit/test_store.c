@@ -205,6 +205,7 @@ static void
 a_store_sees_the_commit_it_was_opened_at(void **state)
 {
 	struct ks_store *store = open_store(NULL);
+	struct ks_buf line = KS_BUF_INIT;
 	struct ks_log_info log;
 
 	(void)state;
@@ -212,9 +213,14 @@ a_store_sees_the_commit_it_was_opened_at(void **state)
 	assert_int_equal(ks_log(store, &log, NULL), KS_OK);
 	assert_int_equal(log.size, 1);
 	assert_string_equal(log.time, "2026-08-17T20:53:20Z");
+	assert_int_equal(ks_store_line(store, 0, &line, NULL), KS_OK);
+	assert_int_equal(ks_store_line(store, 1, &line, NULL), KS_NOT_FOUND);
 	assert_int_equal(ks_store_refresh(store, NULL), KS_OK);
 	assert_int_equal(ks_log(store, &log, NULL), KS_OK);
 	assert_int_equal(log.size, 2);
+	/* Lines that were kept are of the commit before. */
+	assert_int_equal(ks_store_line(store, 1, &line, NULL), KS_OK);
+	ks_buf_release(&line);
 	ks_store_close(store);
 }
 
