@@ -254,8 +254,7 @@ void ks_history_compact(struct ks_buf *out, struct ks_span value);
 
 /* A comparison group: those that rank, in order, then the others. */
 struct ks_group_member {
-	struct ks_catalogue_run facts;	/* chosen by the tables; value, status
-					 * and time are the object's */
+	struct ks_catalogue_run facts;	/* as the catalogue has them */
 	struct ks_ranking_entry entry;
 	struct ks_buf observed;		/* escaped, behind entry.observed_at */
 	bool is_eligible;
@@ -270,6 +269,17 @@ enum ks_status ks_group_read(struct ks_store *store, const struct ks_id *key,
 	struct ks_group *out, const struct ks_watch *watch,
 	struct ks_error *err) KS_CHECKED;
 void ks_group_release(struct ks_group *group);
+
+/* Read a run of a group and compare it with the catalogue's row, its key
+ * included: KS_IO, and the index is built anew, where they differ; else errors
+ * as of ks_get(). *run is its spec, until the next is read. */
+struct ks_reader;
+enum ks_status ks_group_checker(struct ks_store *store,
+	struct ks_reader **out, struct ks_error *err) KS_CHECKED;
+enum ks_status ks_group_check(struct ks_store *store,
+	struct ks_reader *checker, const struct ks_id *digest,
+	struct ks_span *run, struct ks_error *err) KS_CHECKED;
+
 /* How far one run can be relied on, as the catalogue has it: NONE when it is
  * not among those with the key. */
 enum ks_status ks_group_evidence(struct ks_store *store,

@@ -1,18 +1,18 @@
 /*
  * Comparison groups: the runs that share a key, ranked.
  *
- * The catalogue names the runs and says how far each can be relied on. Their
- * values, states and times are read from their objects here, and one whose
- * object does not have the key after all is left out: it was the table that
- * was wrong.
+ * The order is by the rows of the catalogue, since a group may have thousands
+ * of runs. Each that is shown of it is compared with its object first, so that
+ * a wrong row cannot show a wrong record; one that is left out, or in a group
+ * that is not its own, is found by verify --index.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/cohort.h"
+#include "base/grow.h"
 #include "format/json.h"
-#include "format/measure.h"
 #include "store/page.h"
+#include "store/reader.h"
 
 struct gathering {
 	struct ks_group *group;
@@ -25,22 +25,18 @@ new_member(struct gathering *gathering)
 {
 	struct ks_group *group = gathering->group;
 	struct ks_group_member *member = calloc(1, sizeof(*member));
-	struct ks_group_member **grown;
+	struct ks_group_member **grown = ks_grow(group->members, group->count,
+		&group->room, sizeof(struct ks_group_member *),
+		gathering->err);
 
-	if (member != NULL && group->count == group->room) {
-		group->room = group->room == 0 ? 16 : group->room * 2;
-		grown = realloc(group->members, group->room * sizeof(*grown));
-		if (grown == NULL) {
-			free(member);
-			member = NULL;
-		} else {
-			group->members = grown;
-		}
-	}
-	if (member == NULL)
+	if (grown != NULL)
+		group->members = grown;
+	if (member == NULL || grown == NULL) {
 		gathering->status = ks_fail_nomem(gathering->err);
-	else
-		group->members[group->count++] = member;
+		free(member);
+		return NULL;
+	}
+	group->members[group->count++] = member;
 	return member;
 }
 
@@ -54,92 +50,66 @@ take_run(void *arg, const struct ks_catalogue_run *run)
 	return member == NULL;
 }
 
-/* ---- from the objects --------------------------------------------------- */
+/* ---- from the rows ------------------------------------------------------ */
 
-/* Whether a run has the key. Its workload is read where it is not the one of
- * the run before. */
+/* observedAt as the run has it, where the row's column was too short. */
 static enum ks_status
-check_key(struct ks_store *store, struct ks_span run, const struct ks_id *key,
-	struct ks_part *workload, bool *has, struct ks_error *err)
+read_observed(struct ks_store *store, struct ks_group_member *member,
+	struct ks_error *err)
 {
-	struct ks_id id, found;
-	enum ks_status status = KS_OK;
+	struct ks_part run;
+	enum ks_status status = ks_part_bare(store, &member->facts.digest,
+		&run, err);
 
-	*has = false;
-	if (!ks_id_parse(&id, ks_json_get_raw(run, "workloadDigest")))
-		return KS_OK;
-	if (!workload->is_here || !ks_id_equal(&id, &workload->digest)) {
-		ks_part_release(workload);
-		status = ks_part_bare(store, &id, workload, err);
-	}
-	if (status != KS_OK)
-		return status;
-	status = ks_cohort_comparison(run, workload->record.spec, &found,
-		err);
-	*has = status == KS_OK && ks_id_equal(&found, key);
-	return status == KS_INVALID ? KS_OK : status;
+	if (status == KS_OK)
+		ks_buf_append(&member->observed, ks_json_get_raw(
+			run.record.spec, "observedAt"));
+	ks_part_release(&run);
+	return status;
 }
 
-static void
-fill_member(struct ks_group_member *member, struct ks_span run)
+static enum ks_status
+fill_member(struct ks_store *store, struct ks_group_member *member,
+	struct ks_error *err)
 {
-	struct ks_catalogue_run *facts = &member->facts;
-	struct ks_standing standing = {
-		.status = ks_json_get_raw(run, "status"),
+	const struct ks_catalogue_run *facts = &member->facts;
+	const struct ks_standing standing = {
+		.status = ks_span_text(facts->status),
 		.is_published = true,
 		.is_retracted = facts->retracted,
-		.is_superseded = facts->superseded
+		.is_superseded = facts->superseded,
+		.has_primary = facts->has_value
 	};
 
-	standing.has_primary = ks_ranking_enter(&member->entry, run);
 	member->is_eligible = ks_ranking_is_eligible(&standing);
-	facts->has_value = standing.has_primary;
-	facts->value = member->entry.value;
-	facts->passed = ks_span_is(standing.status, "passed");
-	(void)snprintf(facts->status, sizeof(facts->status), "%.*s",
-		(int)(standing.status.len < 64 ? standing.status.len : 64),
-		(const char *)standing.status.data);
-	ks_buf_append(&member->observed, member->entry.observed_at);
-	member->entry.evidence = facts->evidence;
+	member->entry = (struct ks_ranking_entry){
+		.value = facts->value,
+		.has_interval = facts->has_interval,
+		.low = facts->low,
+		.high = facts->high,
+		.is_source_native = facts->is_source_native,
+		.evidence = facts->evidence
+	};
 	if (facts->id[0] != '\0')
 		(void)snprintf(member->id, sizeof(member->id), "%s",
 			facts->id);
 	else
 		(void)ks_id_print(&facts->digest, member->id);
+	if (strlen(facts->observed) + 1 == sizeof(facts->observed))
+		return read_observed(store, member, err);
+	ks_buf_text(&member->observed, facts->observed);
+	return ks_buf_check(&member->observed, err);
 }
 
-/* Read the runs; those that are not of this group are taken out. */
 static enum ks_status
-read_runs(struct ks_store *store, const struct ks_id *key,
-	struct ks_group *group, struct ks_error *err)
+fill_members(struct ks_store *store, struct ks_group *group,
+	struct ks_error *err)
 {
-	struct ks_part workload;
-	size_t kept = 0;
-	size_t i;
 	enum ks_status status = KS_OK;
+	size_t i;
 
-	memset(&workload, 0, sizeof(workload));
-	for (i = 0; status == KS_OK && i < group->count; i++) {
-		struct ks_group_member *member = group->members[i];
-		struct ks_part run;
-		bool has = false;
-
-		status = ks_part_bare(store, &member->facts.digest, &run, err);
-		if (status == KS_OK && ks_part_is(&run, "BenchmarkRun"))
-			status = check_key(store, run.record.spec, key,
-				&workload, &has, err);
-		if (status == KS_OK && has)
-			fill_member(member, run.record.spec);
-		ks_part_release(&run);
-		if (status != KS_OK || has) {
-			group->members[i] = group->members[kept];
-			group->members[kept++] = member;
-		}
-	}
-	ks_part_release(&workload);
-	/* After a failure all are still there to be released. */
-	while (status == KS_OK && group->count > kept)
-		free(group->members[--group->count]);
+	for (i = 0; status == KS_OK && i < group->count; i++)
+		status = fill_member(store, group->members[i], err);
 	return status;
 }
 
@@ -184,13 +154,9 @@ rank_runs(struct ks_group *group, struct ks_error *err)
 		sizeof(struct ks_group_member *));
 	struct ks_ranking_entry *entries = calloc(group->count + 1,
 		sizeof(*entries));
-	enum ks_status status = KS_OK;
-	size_t i;
+	enum ks_status status = order == NULL || entries == NULL ?
+		ks_fail_nomem(err) : KS_OK;
 
-	for (i = 0; status == KS_OK && i < group->count; i++)
-		status = ks_buf_check(&group->members[i]->observed, err);
-	if (order == NULL || entries == NULL)
-		status = ks_fail_nomem(err);
 	if (status == KS_OK)
 		arrange(group, order, entries);
 	free(order);
@@ -217,8 +183,45 @@ ks_group_read(struct ks_store *store, const struct ks_id *key,
 	if (status == KS_OK)
 		status = gathering.status;
 	if (status == KS_OK)
-		status = read_runs(store, key, out, err);
+		status = fill_members(store, out, err);
 	return status == KS_OK ? rank_runs(out, err) : status;
+}
+
+enum ks_status
+ks_group_checker(struct ks_store *store, struct ks_reader **out,
+	struct ks_error *err)
+{
+	struct ks_catalogue *catalogue;
+	enum ks_status status = ks_store_catalogue(store, &catalogue, NULL,
+		err);
+
+	*out = NULL;
+	return status == KS_OK ? ks_reader_new(out, catalogue, err) : status;
+}
+
+enum ks_status
+ks_group_check(struct ks_store *store, struct ks_reader *checker,
+	const struct ks_id *digest, struct ks_span *run, struct ks_error *err)
+{
+	const struct ks_found *found = NULL;
+	struct ks_index *index;
+	struct ks_index_row row;
+	enum ks_status status = ks_store_index(store, &index, NULL, err);
+
+	if (status == KS_OK && !ks_index_object(index, digest, &row))
+		status = ks_store_explain_absence(store, digest, err);
+	if (status == KS_OK)
+		status = ks_reader_get(checker, row.state.published, &found,
+			err);
+	if (status != KS_OK)
+		return status;
+	if (!found->is_there) {
+		if (err != NULL)
+			*err = found->why;
+		return found->problem;
+	}
+	*run = ks_found_text(found, KS_FACT_SPEC);
+	return KS_OK;
 }
 
 void

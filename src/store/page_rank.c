@@ -8,6 +8,7 @@
 #include "format/measure.h"
 #include "format/readout.h"
 #include "store/page.h"
+#include "store/reader.h"
 
 #define PREFIX_MIN 6
 
@@ -141,6 +142,7 @@ struct ranking {
 	struct ks_group group;
 	struct ks_run_parts first;	/* a run of the group, with what all
 					 * its runs share */
+	struct ks_reader *checker;
 	struct ks_buf names;		/* struct name */
 };
 
@@ -217,7 +219,6 @@ describe(struct ranking *ranking, const struct ks_group_member *member,
 	struct ks_buf text = KS_BUF_INIT, observed = KS_BUF_INIT;
 	struct ks_buf number = KS_BUF_INIT;
 	struct ks_buf reasons = KS_BUF_INIT, slug = KS_BUF_INIT;
-	struct ks_part part;
 	struct ks_span run;
 	struct ks_primary primary;
 	struct ks_standing standing = {
@@ -225,10 +226,11 @@ describe(struct ranking *ranking, const struct ks_group_member *member,
 		.is_retracted = member->facts.retracted,
 		.is_superseded = member->facts.superseded
 	};
-	enum ks_status status = ks_part_bare(ranking->store, &row->digest,
-		&part, err);
+	enum ks_status status = ks_group_check(ranking->store,
+		ranking->checker, &row->digest, &run, err);
 
-	run = part.record.spec;
+	if (status != KS_OK)
+		return status;
 	standing.status = ks_json_get_raw(run, "status");
 	standing.has_primary = ks_measure_primary(run, &primary);
 	if (standing.has_primary) {
@@ -246,8 +248,7 @@ describe(struct ranking *ranking, const struct ks_group_member *member,
 	row->observed = keep(ranking, &observed);
 	row->reasons = keep(ranking, &reasons);
 	row->source = keep(ranking, &slug);
-	ks_part_release(&part);
-	return status;
+	return KS_OK;
 }
 
 static enum ks_status
@@ -371,7 +372,9 @@ make(struct ranking *ranking, const struct ks_id *key,
 	ranking->made->rows = calloc(group->count, sizeof(*rank->rows));
 	if (ranking->made->rows == NULL)
 		return ks_fail_nomem(err);
-	status = fill_rows(ranking, asked, limit, err);
+	status = ks_group_checker(ranking->store, &ranking->checker, err);
+	if (status == KS_OK)
+		status = fill_rows(ranking, asked, limit, err);
 	if (status == KS_OK && (ranking->made->texts.failed ||
 		ranking->names.failed))
 		status = ks_fail_nomem(err);
@@ -393,6 +396,7 @@ ks_rank_new(struct ks_rank **out, struct ks_store *store,
 	if (ranking.made == NULL)
 		return ks_fail_nomem(err);
 	status = make(&ranking, key, asked, limit, watch, err);
+	ks_reader_free(ranking.checker);
 	ks_group_release(&ranking.group);
 	ks_run_release(&ranking.first);
 	ks_buf_release(&ranking.names);

@@ -11,6 +11,7 @@
 #include "format/measure.h"
 #include "format/readout.h"
 #include "store/page.h"
+#include "store/reader.h"
 
 /* Characters of digests and ids that the page shows. */
 #define KEY_SHOWN 23
@@ -539,6 +540,22 @@ say_all(struct ks_composing *c, const struct ks_run_parts *parts,
 	return status;
 }
 
+/* Its rank and evidence are by its row. */
+static enum ks_status
+check_row(struct ks_composing *c, const struct ks_id *digest,
+	struct ks_error *err)
+{
+	struct ks_reader *checker;
+	struct ks_span run;
+	enum ks_status status = ks_group_checker(c->store, &checker, err);
+
+	if (status == KS_OK)
+		status = ks_group_check(c->store, checker, digest, &run,
+			err);
+	ks_reader_free(checker);
+	return status;
+}
+
 enum ks_status
 ks_page_run(struct ks_composing *c, struct ks_run_parts *parts,
 	struct ks_error *err)
@@ -550,6 +567,8 @@ ks_page_run(struct ks_composing *c, struct ks_run_parts *parts,
 	if (parts->has_key)
 		status = ks_group_read(c->store, &parts->key, &group,
 			c->options->watch, err);
+	if (status == KS_OK && parts->has_key)
+		status = check_row(c, &parts->run.digest, err);
 	if (status == KS_OK)
 		status = say_all(c, parts, &group, err);
 	ks_group_release(&group);
