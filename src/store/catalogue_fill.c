@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/pool.h"
 #include "format/digest.h"
 #include "format/json.h"
@@ -567,18 +568,12 @@ static enum ks_status
 add_place(struct filling *filling, uint64_t object,
 	const struct ks_oid *blob, struct ks_error *err)
 {
-	struct place *grown;
+	struct place *grown = ks_grow(filling->places, filling->place_count,
+		&filling->place_room, sizeof(*grown), err);
 
-	if (filling->place_count == filling->place_room) {
-		size_t room = filling->place_room == 0 ? 1024 :
-			2 * filling->place_room;
-
-		grown = realloc(filling->places, room * sizeof(*grown));
-		if (grown == NULL)
-			return ks_fail_nomem(err);
-		filling->places = grown;
-		filling->place_room = room;
-	}
+	if (grown == NULL)
+		return KS_NOMEM;
+	filling->places = grown;
 	filling->places[filling->place_count].object = (uint32_t)object;
 	filling->places[filling->place_count].blob = *blob;
 	filling->place_count++;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/json.h"
 #include "format/readout.h"
 #include "store/page.h"
@@ -89,14 +90,12 @@ take(void *arg, const struct ks_attestation *attestation)
 		listing->repeated++;
 		return false;
 	}
-	if (listing->count == listing->room) {
-		listing->room = listing->room == 0 ? 8 : listing->room * 2;
-		grown = realloc(listing->list, listing->room * sizeof(*grown));
-		listing->failed = grown == NULL;
-		if (grown == NULL)
-			return true;
-		listing->list = grown;
-	}
+	grown = ks_grow(listing->list, listing->count, &listing->room,
+		sizeof(*grown), NULL);
+	listing->failed = grown == NULL;
+	if (grown == NULL)
+		return true;
+	listing->list = grown;
 	keep_texts(listing, attestation, &listing->list[listing->count++]);
 	return listing->texts.failed;
 }

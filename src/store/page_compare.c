@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/readout.h"
 #include "store/page.h"
 
@@ -124,12 +125,8 @@ read_sides(struct comparing *comparing, const struct ks_id *digests,
 static bool
 grow(void **items, size_t size, size_t count, size_t *room)
 {
-	void *grown;
+	void *grown = ks_grow(*items, count, room, size, NULL);
 
-	if (count < *room)
-		return true;
-	*room = *room == 0 ? 16 : *room * 2;
-	grown = realloc(*items, *room * size);
 	if (grown != NULL)
 		*items = grown;
 	return grown != NULL;

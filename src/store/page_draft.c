@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/json.h"
 
 /* ---- texts -------------------------------------------------------------- */
@@ -85,18 +86,13 @@ static bool
 grow(struct ks_draft *draft, void **items, size_t size, size_t count,
 	size_t *room)
 {
-	void *grown;
+	void *grown = ks_grow(*items, count, room, size, NULL);
 
-	if (count < *room)
-		return true;
-	*room = *room == 0 ? 32 : *room * 2;
-	grown = realloc(*items, *room * size);
-	if (grown == NULL) {
+	if (grown == NULL)
 		draft->failed = true;
-		return false;
-	}
-	*items = grown;
-	return true;
+	else
+		*items = grown;
+	return grown != NULL;
 }
 
 /* Keep the open row, in the last section. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/json.h"
 #include "format/kind.h"
 #include "format/readout.h"
@@ -128,16 +129,13 @@ add_entry(struct reading *reading, uint64_t index)
 	struct ks_history *history = reading->history;
 	struct ks_history_entry *entry;
 
-	if (history->count == history->room) {
-		history->room = history->room == 0 ? 8 : history->room * 2;
-		entry = realloc(history->entries,
-			history->room * sizeof(*entry));
-		if (entry == NULL) {
-			reading->status = ks_fail_nomem(reading->err);
-			return NULL;
-		}
-		history->entries = entry;
+	entry = ks_grow(history->entries, history->count, &history->room,
+		sizeof(*entry), reading->err);
+	if (entry == NULL) {
+		reading->status = KS_NOMEM;
+		return NULL;
 	}
+	history->entries = entry;
 	entry = &history->entries[history->count++];
 	*entry = (struct ks_history_entry){
 		.index = index, .op = "redacted", .reason = KS_BUF_INIT

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/idmap.h"
 #include "format/digest.h"
 #include "format/json.h"
@@ -289,16 +290,12 @@ ks_reader_get(struct ks_reader *reader, uint64_t object,
 static enum ks_status
 grow(struct ks_reader *reader, struct ks_error *err)
 {
-	size_t room = reader->kept_room == 0 ? 64 : 2 * reader->kept_room;
-	struct kept *grown;
+	struct kept *grown = ks_grow(reader->kept, reader->by_object.used,
+		&reader->kept_room, sizeof(*grown), err);
 
-	if (reader->by_object.used < reader->kept_room)
-		return KS_OK;
-	grown = realloc(reader->kept, room * sizeof(*grown));
 	if (grown == NULL)
-		return ks_fail_nomem(err);
+		return KS_NOMEM;
 	reader->kept = grown;
-	reader->kept_room = room;
 	return KS_OK;
 }
 

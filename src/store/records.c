@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "format/json.h"
 #include "format/label.h"
 #include "format/ranking.h"
@@ -33,15 +34,12 @@ struct telling {
 static bool
 grow(struct group *group)
 {
-	size_t room = group->room == 0 ? 64 : 2 * group->room;
-	struct ks_catalogue_run *runs = realloc(group->runs,
-		room * sizeof(*runs));
+	struct ks_catalogue_run *runs = ks_grow(group->runs, group->count,
+		&group->room, sizeof(*runs), NULL);
 
-	if (runs == NULL)
-		return false;
-	group->runs = runs;
-	group->room = room;
-	return true;
+	if (runs != NULL)
+		group->runs = runs;
+	return runs != NULL;
 }
 
 static bool
@@ -52,7 +50,7 @@ take_run(void *arg, const struct ks_catalogue_run *run)
 	if (!run->passed || run->retracted || run->superseded ||
 		!run->has_value)
 		return false;
-	if (group->count == group->room && !grow(group)) {
+	if (!grow(group)) {
 		group->failed = true;
 		return true;
 	}
