@@ -36,6 +36,8 @@ struct ks_gitdb {
 	git_odb *odb;
 	git_odb *anew;		/* the packs as they were found later, or
 				 * NULL */
+	int refusal;		/* errno of when the system refused libgit2
+				 * something; 0 = never */
 	char *directory;	/* the common git directory, ends in '/' */
 	char *gitdir;		/* this work tree's; else the same */
 	char *objects;		/* directory of objects, ends in '/' */

@@ -11,24 +11,38 @@
 /* A name in a tree is at most as long as git itself handles well. */
 #define NAME_LIMIT 4096
 
-/* libgit2 1.5 passes over a pack that it cannot open and then says that the
- * object does not exist. Whether the system refused shows in errno, which was
- * 0 before, and in whether a file can be opened now. */
+static bool
+is_refusal(int code)
+{
+	return code == EMFILE || code == ENFILE || code == ENOMEM ||
+		code == EIO || code == EACCES || code == EPERM ||
+		code == ESTALE;
+}
+
+/* libgit2 1.5 passes over a pack that it cannot open, for good, and says that
+ * objects in it do not exist. Whether the system refused shows in errno, which
+ * was 0 before, be it that another pack had what was asked for. */
+static void
+note_refusal(struct ks_gitdb *db)
+{
+	if (is_refusal(errno))
+		db->refusal = errno;
+}
+
+/* … and in whether a file can be opened now. errno says why. */
 static bool
 system_refused(const struct ks_gitdb *db)
 {
-	int code = errno;
+	int code = is_refusal(errno) ? errno : db->refusal;
 	int fd;
 
-	if (code == EMFILE || code == ENFILE || code == ENOMEM ||
-		code == EIO || code == EACCES || code == EPERM ||
-		code == ESTALE)
+	errno = code;
+	if (code != 0)
 		return true;
 	fd = open(db->objects, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
 	if (fd < 0)
 		return true;
 	(void)close(fd);
-	errno = code;
 	return false;
 }
 
@@ -72,14 +86,15 @@ explain(struct ks_gitdb *db, const struct ks_oid *oid, git_object_t type,
 
 /* Who packs beside a reader takes packs away that libgit2 has opened an index
  * of, its own or one of many packs, and not yet the pack. Then what is there
- * now is looked at; loose objects are not asked again (gitdb_loose.c). */
+ * now is looked at; loose objects are not asked again (gitdb_loose.c). So it is
+ * where an object is not found, but once: a pack may have been passed over. */
 static bool
 look_anew(struct ks_gitdb *db, int code)
 {
 	git_odb_backend *packs = NULL;
 	int rc;
 
-	if (code == GIT_ENOTFOUND || system_refused(db))
+	if (system_refused(db) || (code == GIT_ENOTFOUND && db->anew != NULL))
 		return false;
 	git_odb_free(db->anew);
 	db->anew = NULL;
@@ -96,9 +111,12 @@ look_anew(struct ks_gitdb *db, int code)
 static int
 read_object(struct ks_gitdb *db, const git_oid *id, git_odb_object **out)
 {
-	int rc = git_odb_read(out, db->odb, id);
+	int rc;
 
-	if (rc < 0 && rc != GIT_ENOTFOUND && db->anew != NULL &&
+	errno = 0;
+	rc = git_odb_read(out, db->odb, id);
+	note_refusal(db);
+	if (rc < 0 && db->anew != NULL &&
 		git_odb_read(out, db->anew, id) == 0)
 		return 0;
 	if (rc < 0 && look_anew(db, rc))
@@ -110,9 +128,12 @@ static int
 read_header(struct ks_gitdb *db, const git_oid *id, size_t *len,
 	git_object_t *type)
 {
-	int rc = git_odb_read_header(len, type, db->odb, id);
+	int rc;
 
-	if (rc < 0 && rc != GIT_ENOTFOUND && db->anew != NULL &&
+	errno = 0;
+	rc = git_odb_read_header(len, type, db->odb, id);
+	note_refusal(db);
+	if (rc < 0 && db->anew != NULL &&
 		git_odb_read_header(len, type, db->anew, id) == 0)
 		return 0;
 	if (rc < 0 && look_anew(db, rc))
@@ -130,7 +151,6 @@ ks_git_object(struct ks_gitdb *db, const struct ks_oid *oid,
 	int rc;
 
 	*out = NULL;
-	errno = 0;
 	rc = read_object(db, &id, out);
 	if (rc < 0) {
 		*out = NULL;
@@ -332,7 +352,6 @@ check_length(struct ks_gitdb *db, const struct ks_oid *oid, uint64_t limit,
 	char hex[KS_OID_HEX + 1];
 	int rc;
 
-	errno = 0;
 	rc = read_header(db, &id, &len, &type);
 	if (rc < 0)
 		return explain(db, oid, GIT_OBJECT_BLOB, rc, err);
