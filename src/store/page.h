@@ -353,11 +353,12 @@ enum ks_status ks_page_manifest(struct ks_composing *c, struct ks_error *err)
 enum ks_status ks_page_users(struct ks_composing *c, struct ks_error *err)
 	KS_CHECKED;
 
-/* Of a run, for its page and for comparisons. */
+/* Of a run, for its page and for comparisons. `exactly`: the note of a
+ * measurement is the number itself, in its unit. */
 void ks_page_tensor(struct ks_buf *out, struct ks_span tensor);
 void ks_page_workload(struct ks_draft *draft, const struct ks_part *workload);
 enum ks_status ks_page_measurements(struct ks_draft *draft, struct ks_span run,
-	struct ks_error *err) KS_CHECKED;
+	bool exactly, struct ks_error *err) KS_CHECKED;
 void ks_page_protocol(struct ks_draft *draft, const struct ks_part *protocol);
 void ks_page_environment(struct ks_draft *draft,
 	const struct ks_part *environment);

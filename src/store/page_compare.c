@@ -14,6 +14,7 @@ struct row {
 	const char *label;
 	size_t turn;
 	const char **values;	/* one a side */
+	const char **notes;	/* the same, and in the same memory */
 };
 
 struct section {
@@ -158,7 +159,7 @@ insert_row(const struct comparing *comparing, struct section *section,
 	size_t at, const char *label, size_t turn)
 {
 	void *rows = section->rows;
-	const char **values = calloc(comparing->count, sizeof(*values));
+	const char **values = calloc(2 * comparing->count, sizeof(*values));
 	struct row *row;
 
 	if (values == NULL || !grow(&rows, sizeof(*row), section->count,
@@ -170,7 +171,8 @@ insert_row(const struct comparing *comparing, struct section *section,
 	row = &section->rows[at];
 	memmove(row + 1, row, (section->count - at) * sizeof(*row));
 	section->count++;
-	*row = (struct row){ .label = label, .turn = turn, .values = values };
+	*row = (struct row){ .label = label, .turn = turn, .values = values,
+		.notes = values + comparing->count };
 	return row;
 }
 
@@ -214,6 +216,7 @@ merge_section(struct comparing *comparing, size_t side,
 		if (row == NULL)
 			return false;
 		row->values[side] = from->rows[i].value;
+		row->notes[side] = from->rows[i].note;
 		place = (size_t)(row - section->rows) + 1;
 	}
 	return true;
@@ -235,18 +238,34 @@ merge(struct comparing *comparing, struct ks_error *err)
 }
 
 static bool
-is_same(const struct row *row, size_t count)
+is_same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
+are_same(const char *const *texts, size_t count)
 {
 	size_t i;
 
-	for (i = 1; i < count; i++) {
-		if ((row->values[i] == NULL) != (row->values[0] == NULL))
+	for (i = 1; i < count; i++)
+		if (!is_same(texts[i], texts[0]))
 			return false;
-		if (row->values[i] != NULL && strcmp(row->values[i],
-			row->values[0]) != 0)
-			return false;
-	}
 	return true;
+}
+
+/* Whether the value of a side reads like one from which it differs, as numbers
+ * do that were rounded. */
+static bool
+reads_like_another(const struct row *row, size_t side, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (is_same(row->values[i], row->values[side]) &&
+			!is_same(row->notes[i], row->notes[side]))
+			return true;
+	return false;
 }
 
 /* ---- what is made of it ------------------------------------------------- */
@@ -262,6 +281,23 @@ count_rows(const struct comparing *comparing)
 	return rows;
 }
 
+/* "26.0 µs (25957 ns)", where 26.0 µs alone would read like another. */
+static const char *
+keep_in_full(struct made *made, const char *value, const char *note)
+{
+	struct ks_buf text = KS_BUF_INIT;
+	const char *kept;
+
+	ks_buf_text(&text, value);
+	if (note[0] != '\0')
+		ks_buf_printf(&text, " (%s)", note);
+	kept = ks_texts_keep(&made->texts, ks_buf_span(&text));
+	if (text.failed)
+		made->texts.failed = true;
+	ks_buf_release(&text);
+	return kept;
+}
+
 static void
 fill_row(struct comparing *comparing, const struct row *from, size_t number)
 {
@@ -270,13 +306,16 @@ fill_row(struct comparing *comparing, const struct row *from, size_t number)
 	size_t i;
 
 	for (i = 0; i < comparing->count; i++)
-		values[i] = from->values[i] == NULL ? NULL : ks_texts_keep(
-			&made->texts, ks_span_text(from->values[i]));
+		values[i] = from->values[i] == NULL ? NULL :
+			reads_like_another(from, i, comparing->count) ?
+			keep_in_full(made, from->values[i], from->notes[i]) :
+			ks_texts_keep(&made->texts,
+			ks_span_text(from->values[i]));
 	made->rows[number] = (struct ks_compare_row){
 		.label = ks_texts_keep(&made->texts,
 			ks_span_text(from->label)),
 		.values = values,
-		.same = is_same(from, comparing->count)
+		.same = are_same(values, comparing->count)
 	};
 }
 

@@ -117,10 +117,11 @@ ks_page_workload(struct ks_draft *draft, const struct ks_part *workload)
 /* ---- measurements ------------------------------------------------------- */
 
 static void
-say_measurement(struct ks_draft *draft, const struct ks_measurement *m)
+say_measurement(struct ks_draft *draft, const struct ks_measurement *m,
+	bool exactly)
 {
 	struct ks_buf label = KS_BUF_INIT;
-	struct ks_buf *value;
+	struct ks_buf *value, *note;
 
 	ks_json_unescape(&label, m->metric);
 	ks_buf_text(&label, " · ");
@@ -130,10 +131,16 @@ say_measurement(struct ks_draft *draft, const struct ks_measurement *m)
 	if (m->samples > 0)
 		ks_buf_printf(value, " · n=%lld", (long long)m->samples);
 	ks_buf_release(&label);
+	if (!exactly)
+		return;
+	note = ks_draft_note(draft);
+	ks_readout_number(note, m->value);
+	ks_buf_byte(note, ' ');
+	ks_json_unescape(note, m->unit);
 }
 
 enum ks_status
-ks_page_measurements(struct ks_draft *draft, struct ks_span run,
+ks_page_measurements(struct ks_draft *draft, struct ks_span run, bool exactly,
 	struct ks_error *err)
 {
 	struct ks_measurement *rows;
@@ -146,7 +153,7 @@ ks_page_measurements(struct ks_draft *draft, struct ks_span run,
 		ks_draft_say(draft, "",
 			"Only the primary measurement was published.");
 	for (i = 0; i < count; i++)
-		say_measurement(draft, &rows[i]);
+		say_measurement(draft, &rows[i], exactly);
 	free(rows);
 	return KS_OK;
 }

@@ -522,7 +522,7 @@ say_all(struct ks_composing *c, const struct ks_run_parts *parts,
 	ks_draft_section(&c->draft, "Workload");
 	ks_page_workload(&c->draft, &parts->workload);
 	ks_draft_section(&c->draft, "Measurements");
-	status = ks_page_measurements(&c->draft, run, err);
+	status = ks_page_measurements(&c->draft, run, false, err);
 	if (status != KS_OK)
 		return status;
 	ks_draft_section(&c->draft, "Protocol");

@@ -178,7 +178,7 @@ say_run(struct ks_store *store, struct ks_side *side,
 	ks_draft_section(draft, "Correctness");
 	say_members(draft, ks_json_get(run, "correctness"));
 	ks_draft_section(draft, "Measurements");
-	status = ks_page_measurements(draft, run, err);
+	status = ks_page_measurements(draft, run, true, err);
 	ks_draft_section(draft, "Source metrics");
 	say_members(draft, ks_json_get(ks_json_get(run, "sourceNative"),
 		"metrics"));
@@ -249,7 +249,7 @@ say_serving(struct ks_side *side, const struct ks_serving_parts *parts,
 		KS_ROW_OBJECT);
 	say_members(draft, ks_json_get(configuration, "options"));
 	ks_draft_section(draft, "Measurements");
-	return ks_page_measurements(draft, run, err);
+	return ks_page_measurements(draft, run, true, err);
 }
 
 /* ---- one record --------------------------------------------------------- */

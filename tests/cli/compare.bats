@@ -68,6 +68,25 @@ mismatch() {
 		"$OUT"
 }
 
+@test "measurements that read the same, and differ, are told apart" {
+	variant '.spec.timing.latencyNs.median = 116063'
+	expect 0 kistore compare 3de2d5f3 "$PUT"
+	tr -s ' ' <"$OUT" >text
+	grep -qx '≠ latency · median 116.1 µs (116064 ns) 116.1 µs (116063 ns)' text
+	grep -qx 'All 2 runs share one .* Transformers leads.' text
+	# Of three, those two; one that is equal to another is like it.
+	expect 0 kistore compare --json 3de2d5f3 c3252a98 "$PUT"
+	jq -e '[.sections[].rows[] | select(.label == "latency · median")] ==
+		[{label: "latency · median", same: false, values:
+		["116.1 µs (116064 ns)", "621.5 µs", "116.1 µs (116063 ns)"]}]' \
+		"$OUT"
+	variant '.spec.timing.latencyNs.median = 116064'
+	expect 0 kistore compare --json 3de2d5f3 "$PUT"
+	jq -e '[.sections[].rows[] | select(.label == "latency · median")] ==
+		[{label: "latency · median", same: true, values:
+		["116.1 µs", "116.1 µs"]}]' "$OUT"
+}
+
 @test "each part of the key, when it differs, is the first material mismatch" {
 	protocol=$(other protocol '.spec.measurement.timer = "wall_clock"')
 	environment=$(other environment '.spec.hardware.product = "B200"')
