@@ -12,6 +12,18 @@
 static const struct ks_cmd commands[] = { KS_COMMANDS(X) };
 #undef X
 
+/* How wide the longest name of a command is. */
+static int
+name_width(void)
+{
+	size_t width = 0, i;
+
+	for (i = 0; i < KS_COUNT(commands); i++)
+		if (strlen(commands[i].name) > width)
+			width = strlen(commands[i].name);
+	return (int)width;
+}
+
 static void
 print_usage(void)
 {
@@ -24,7 +36,7 @@ print_usage(void)
 		"an archive of benchmark records, each named by its SHA-256\n"
 		"\n");
 	for (i = 0; i < KS_COUNT(commands); i++)
-		ks_out_printf("  %-22s%s\n", commands[i].name,
+		ks_out_printf("  %-*s  %s\n", name_width(), commands[i].name,
 			commands[i].summary);
 }
 

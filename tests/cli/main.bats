@@ -16,6 +16,12 @@ load ../lib/common
 	head -n 1 "$OUT" | grep -q '^usage: kistore '
 	grep -q '^  canon  ' "$OUT"
 	[ "$(awk 'length > 80' "$OUT")" = "" ]
+	# Each name stands apart from what is said of it, all in one column.
+	sed -n '/^  init /,$p' "$OUT" >rows
+	[ "$(wc -l <rows)" -gt 30 ]
+	[ "$(grep -cv '^  [a-z-]*\( [a-z-]*\)\{0,1\}  ' rows)" -eq 0 ]
+	[ "$(sed 's/^\(  [a-z-]*\( [a-z-]*\)\{0,1\}   *\).*/\1/' rows |
+		awk '{ print length }' | uniq | wc -l)" -eq 1 ]
 }
 
 @test "--version prints one line" {
