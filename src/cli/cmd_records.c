@@ -158,10 +158,13 @@ print_csv(void *arg, const struct ks_record_event *event)
 /* ---- the command -------------------------------------------------------- */
 
 static enum ks_status
-verdict(const struct ks_list_result *result, struct ks_error *err)
+verdict(struct ks_cli *cli, const struct ks_list_result *result,
+	bool csv, struct ks_error *err)
 {
 	uint64_t bad = result->damaged + result->unfetched;
 
+	if (bad == 0 && result->records == 0 && !cli->json && !csv)
+		ks_out_note(cli, "no run that may rank was chosen");
 	if (bad == 0)
 		return KS_OK;
 	return ks_fail(err, result->damaged > 0 ? KS_CORRUPT : KS_NOT_FOUND,
@@ -189,7 +192,8 @@ run_records(struct ks_cli *cli, const struct ks_list_options *options,
 	ks_store_close(store);
 	if (status == KS_OK && records.printed != KS_OK)
 		status = ks_fail(err, records.printed, "out of memory");
-	return status == KS_OK ? verdict(&result, err) : status;
+	return status == KS_OK ? verdict(cli, &result, csv, err) :
+		status;
 }
 
 enum ks_status

@@ -307,6 +307,9 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" |
 	grep -q '^Rotary position embedding, ' "$OUT"
 	[ "$(grep -c 'leads$' "$OUT")" -eq 1 ]
 	expect 2 kistore records --kind OperationSpec
+	expect 0 kistore records --operation nothing
+	silent_out
+	err_has "no run that may rank was chosen"
 	# Who is retracted never led.
 	leader=$(kistore records --json --leaders --limit 1 --family rope |
 		jq -r .run)
