@@ -262,8 +262,8 @@ struct ks_page_options {
 
 /* Compose the page of an object: of a BenchmarkRun or ServingRun that of
  * KernelIndex, value for value; of any other its members, what it refers to,
- * and what refers to it. Errors as of ks_get(). The page is the caller's, and
- * lives longer than the store. */
+ * and what refers to it. Errors as of ks_get(), and KS_USAGE where `accessed`
+ * is no date. The page is the caller's, and lives longer than the store. */
 enum ks_status ks_page_new(struct ks_page **out, struct ks_store *store,
 	const struct ks_id *digest, const struct ks_page_options *options,
 	struct ks_error *err) KS_CHECKED;

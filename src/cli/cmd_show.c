@@ -185,23 +185,6 @@ print_json(const struct ks_page *page, bool verified, struct ks_error *err)
 
 /* ---- The command -------------------------------------------------------- */
 
-/* YYYY-MM-DD, as it goes into a citation. */
-static enum ks_status
-check_date(const char *date, struct ks_error *err)
-{
-	static const char form[] = "0000-00-00";
-	size_t i;
-
-	for (i = 0; date[i] != '\0' && form[i] != '\0'; i++)
-		if (form[i] == '-' ? date[i] != '-' :
-			date[i] < '0' || date[i] > '9')
-			break;
-	if (date[i] == '\0' && form[i] == '\0')
-		return KS_OK;
-	return ks_fail(err, KS_USAGE, "--accessed is no date YYYY-MM-DD: "
-		"'%s'", date);
-}
-
 static enum ks_status
 show(struct ks_cli *cli, struct ks_store *store,
 	const struct ks_page_options *options, struct ks_error *err)
@@ -241,8 +224,6 @@ ks_cmd_show(struct ks_cli *cli, struct ks_error *err)
 	if (!ks_opt_parse(cli, table, KS_COUNT(table), &status, err))
 		return status;
 	status = ks_cli_now(&options.now, err);
-	if (status == KS_OK && options.accessed != NULL)
-		status = check_date(options.accessed, err);
 	if (status == KS_OK)
 		status = ks_cli_open_view(cli, &store, err);
 	if (status == KS_OK)

@@ -5,6 +5,11 @@
 
 #include <stdio.h>
 
+#include "format/kind.h"
+
+/* Of a date, YYYY-MM-DD. */
+#define DATE_CHARS 10
+
 void
 ks_page_command(struct ks_composing *c, const char *command,
 	const char *options)
@@ -139,15 +144,29 @@ finish(struct ks_composing *c, struct ks_page **out, struct ks_error *err)
 	return KS_OK;
 }
 
-/* The day that a citation names. */
-static void
-set_accessed(struct ks_composing *c)
+/* The day that a citation names, which is one of the calendar. */
+static enum ks_status
+set_accessed(struct ks_composing *c, struct ks_error *err)
 {
-	if (c->options->accessed != NULL)
-		(void)snprintf(c->accessed, sizeof(c->accessed), "%s",
-			c->options->accessed);
-	else if (ks_time_print(c->options->now, c->accessed))
-		c->accessed[10] = '\0';
+	const char *given = c->options->accessed;
+	char shown[64];
+
+	if (given == NULL) {
+		if (ks_time_print(c->options->now, c->accessed))
+			c->accessed[DATE_CHARS] = '\0';
+		return KS_OK;
+	}
+	if (strlen(given) == DATE_CHARS) {
+		(void)snprintf(c->accessed, sizeof(c->accessed),
+			"%sT00:00:00Z", given);
+		if (ks_shape_instant(ks_span_text(c->accessed))) {
+			c->accessed[DATE_CHARS] = '\0';
+			return KS_OK;
+		}
+	}
+	return ks_fail(err, KS_USAGE, "%s is no date YYYY-MM-DD, of access to "
+		"a record", ks_printable(shown, sizeof(shown),
+		ks_span_text(given)));
 }
 
 enum ks_status
@@ -165,7 +184,8 @@ ks_page_new(struct ks_page **out, struct ks_store *store,
 	*out = NULL;
 	memset(&part, 0, sizeof(part));
 	c.part = &part;
-	set_accessed(&c);
+	if (status == KS_OK)
+		status = set_accessed(&c, err);
 	if (status == KS_OK)
 		status = ks_part_need(store, digest, &part, err);
 	if (status == KS_OK)

@@ -98,8 +98,13 @@ page_lines() {
 	# Without an id the digest stands for it, once.
 	expect 0 kistore show --json 3de2d5f3
 	value_of "$title" '' | grep -qF "KernelIndex run $FIRST. https://kernelindex.com/runs/$FIRST. Accessed 2026-08-17."
-	expect 2 kistore show --accessed 30.11.2026 c3252a98
-	err_has "--accessed is no date YYYY-MM-DD: '30.11.2026'"
+	for day in 30.11.2026 2026-13-01 2026-02-29 2026-11-31 2026-11-3 \
+		2026-11-30T00:00:00Z ''; do
+		expect 2 kistore show --accessed "$day" c3252a98
+		silent_out
+		err_has "$day is no date YYYY-MM-DD"
+	done
+	expect 0 kistore show --accessed 2028-02-29 c3252a98
 }
 
 @test "what was observed more than 180 days ago is said to be old" {
