@@ -252,6 +252,18 @@ bind_name(struct composing *c, const char *value)
 	return number;
 }
 
+/* Records of kistore's own kinds have no metadata: their names stand in them,
+ * and not in the log. */
+static void
+compose_own_names(unsigned name, struct ks_buf *out)
+{
+	ks_buf_printf(out, " UNION SELECT t.object FROM record x JOIN text t "
+		"ON t.object = x.object WHERE x.kind IN ("
+		KIND_TERM "'" KS_API_KISTORE "/Source'),"
+		KIND_TERM "'" KS_API_KISTORE "/Artifact')) AND "
+		"t.name = ?%u COLLATE NOCASE", name);
+}
+
 /* The objects that a value may mean: by name and slug, which the index has in
  * order; of kinds that have few records, by title, too; by digest. */
 static void
@@ -272,6 +284,8 @@ compose_objects(struct composing *c, const struct ks_field *field,
 			"WHERE t.name = ?%u COLLATE NOCASE OR "
 			"t.title = ?%u COLLATE NOCASE", name, name);
 	}
+	if (field->match == KS_MATCH_NAME)
+		compose_own_names(name, out);
 	if (by_digest && digest_range(value, 6, low, high))
 		ks_buf_printf(out, " UNION SELECT published FROM object WHERE "
 			"digest >= ?%u AND digest <= ?%u",

@@ -120,6 +120,19 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" |
 	[ "$(count)" -eq 246 ]
 }
 
+@test "--name finds what the field name shows, whatever the kind" {
+	printf 'log\n' >run.log
+	kistore -q artifact put --describe --name 'Run.log' run.log >/dev/null
+	kistore list --json | jq -r 'select(.name) | [.kind, .name] | @tsv' |
+		sort -u -k 1,1 >names
+	[ "$(wc -l <names)" -ge 8 ]
+	while IFS=$'\t' read -r kind name; do
+		expect 0 kistore list --name "${name^^}" --json
+		jq -es --arg kind "$kind" --arg name "$name" \
+			'any(.kind == $kind and .name == $name)' "$OUT"
+	done <names
+}
+
 @test "a search finds words by their beginning, also those of related records" {
 	[ "$(count --text 'rotary' --kind OperationSpec)" -eq 1 ]
 	[ "$(count --text 'rotary' --kind BenchmarkRun)" -eq 48 ]
