@@ -167,3 +167,29 @@ load ../lib/common
 	[ ! -s err ]
 	set -o pipefail
 }
+
+@test "what the README tells to type works, in its order" {
+	ln -s "$REPO/fixtures" fixtures
+	echo x >run.log
+	sed -n '/^## Five minutes/,/^## Map/p' "$REPO/README.md" | awk '
+		/^```sh/ { n++; on = 1; next }
+		/^```/ { on = 0 }
+		on { print > ("block" n) }'
+	# Programs that may not be here are left out.
+	grep '^kistore' block3 >exports
+	# shellcheck disable=SC2016 # for the shell that runs it
+	sed -i 's/ -o log.key .*/ -o log.key >vkey/
+		s/VKEY/"$(cat vkey)"/' block2
+	mkdir bin
+	ln -s "$(realpath "$KISTORE")" bin/kistore
+	for block in block1 block2 exports block4 block5; do
+		cat "$block"
+	done >all
+	PATH=$PWD/bin:$PATH expect 0 bash -euo pipefail all
+	grep -q '^4 of 4 that rank$' "$OUT"
+	grep -q '^pinned: ' "$OUT"
+	grep -q '^1 attestation, 1 verified$' "$OUT"
+	[ "$(tail -n 1 "$OUT")" = "$(sed -n 's/^D=//p' block5)  -" ]
+	[ -s runs.csv ] && [ -s rope.csv ] && [ -s runs.db ]
+	[ "$(wc -l <runs.jsonl)" -eq 4 ]
+}
