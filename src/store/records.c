@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -13,6 +14,7 @@ struct group {
 	struct ks_id key;
 	struct ks_catalogue_run *runs;
 	struct ks_ranking_entry *entries;
+	char (*ids)[KS_ID_TEXT + 1];	/* what orders equals */
 	size_t count, room;
 	bool failed;
 };
@@ -58,12 +60,16 @@ take_run(void *arg, const struct ks_catalogue_run *run)
 	return false;
 }
 
-/* Order by id, where there is one; the digest is as good. */
+/* Its id, else its digest: as text, so that those without come last, here as in
+ * rankings. */
 static struct ks_span
-id_of(const struct ks_catalogue_run *run)
+write_id(const struct ks_catalogue_run *run, char out[KS_ID_TEXT + 1])
 {
-	return run->id[0] != '\0' ? ks_span_text(run->id) :
-		ks_span(run->digest.bytes, KS_ID_BYTES);
+	if (run->id[0] != '\0')
+		(void)snprintf(out, KS_ID_TEXT + 1, "%s", run->id);
+	else
+		(void)ks_id_print(&run->digest, out);
+	return ks_span_text(out);
 }
 
 /* Load a group and sort its history to the front; *events is how many runs ever
@@ -84,8 +90,10 @@ load_group(struct telling *telling, struct group *group, size_t *events,
 	if (status != KS_OK || group->count == 0)
 		return status;
 	free(group->entries);
+	free(group->ids);
 	group->entries = calloc(group->count, sizeof(*group->entries));
-	if (group->entries == NULL)
+	group->ids = calloc(group->count, sizeof(*group->ids));
+	if (group->entries == NULL || group->ids == NULL)
 		return ks_fail_nomem(err);
 	for (i = 0; i < group->count; i++) {
 		const struct ks_catalogue_run *run = &group->runs[i];
@@ -98,7 +106,7 @@ load_group(struct telling *telling, struct group *group, size_t *events,
 		entry->is_source_native = run->is_source_native;
 		entry->observed_at = ks_span_text(run->observed);
 		entry->evidence = run->evidence;
-		entry->id = id_of(run);
+		entry->id = write_id(run, group->ids[i]);
 		entry->index = i;
 	}
 	*events = ks_ranking_records(group->entries, group->count);
@@ -342,6 +350,7 @@ tell_groups(struct telling *telling, const struct ks_buf *keys,
 	}
 	free(group.runs);
 	free(group.entries);
+	free(group.ids);
 	return status;
 }
 

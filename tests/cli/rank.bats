@@ -312,3 +312,28 @@ for key in dict.fromkeys(chosen):
 	expect 0 kistore show "$(jq -r '.[4]' <<<"$run")"
 	grep -q "^  Rank $(jq -r '.[0]' <<<"$run") in its comparison group" "$OUT"
 }
+
+@test "equals without an id come last, in rankings as in records" {
+	local n=0 run=
+	# Its digest's bytes are before the other's id, its text is behind.
+	while [[ $run != sha256:[0-5]* ]]; do
+		n=$((n + 1))
+		run=$(jq -c --argjson n "$n" '.metadata.name = "n" |
+			.spec.timing.latencyNs.median = 100 |
+			.spec.measurements[0].value = $n' \
+			"$CLOSURE/000/run.json" | tee without.json |
+			"$KISTORE" digest - | cut -d ' ' -f 1)
+	done
+	kistore -q put without.json >/dev/null
+	edited '.spec.timing.latencyNs.median = 100 | .metadata.name = "w"' \
+		"$CLOSURE/000/run.json" >with.json
+	with=$(kistore digest with.json | cut -d ' ' -f 1)
+	jq -n --arg run "$with" '{($run):
+		{id: "f0000000-0000-7000-8000-000000000000"}}' >id.json
+	kistore -q put --provenance id.json with.json >/dev/null
+	expect 0 kistore rank --json "$run"
+	[ "$(jq -r '.runs[0].digest' "$OUT")" = "$with" ]
+	[ "$(jq -r '.runs[1].digest' "$OUT")" = "$run" ]
+	expect 0 kistore records --leaders --json --comparison "$KEY"
+	[ "$(jq -r .run "$OUT")" = "$with" ]
+}
