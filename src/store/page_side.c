@@ -1,6 +1,7 @@
 /*
  * One record of a comparison: its rows, and what ranks it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "format/cohort.h"
@@ -11,6 +12,8 @@
 
 /* The section that comes first: the parts of the key. */
 #define COMPARISON "Comparison"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- the rows of one record --------------------------------------------- */
 
@@ -124,6 +127,142 @@ say_members(struct ks_draft *draft, struct ks_span object)
 	ks_buf_release(&label);
 }
 
+/* ---- what pages leave out ----------------------------------------------- */
+
+/* A member of an object in a spec, or with "" the object itself. */
+struct left_out {
+	const char *object, *member;
+};
+
+static void
+say_path(struct ks_draft *draft, const char *path, struct ks_span value)
+{
+	struct ks_buf *out;
+
+	if (value.len == 0)
+		return;
+	out = ks_draft_row(draft, path, KS_ROW_OBJECT);
+	if (ks_json_type(value) == KS_JSON_OBJECT ||
+		ks_json_type(value) == KS_JSON_ARRAY)
+		ks_history_compact(out, value);
+	else
+		ks_draft_scalar(out, value);
+}
+
+static void
+say_left_out(struct ks_draft *draft, struct ks_span spec,
+	const struct left_out *paths, size_t count)
+{
+	char path[64];
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const char *member = paths[i].member;
+		struct ks_span object = ks_json_get(spec, paths[i].object);
+
+		(void)snprintf(path, sizeof(path), "%s%s%s", paths[i].object,
+			member[0] == '\0' ? "" : ".", member);
+		say_path(draft, path, member[0] == '\0' ? object :
+			ks_json_get(object, member));
+	}
+}
+
+/* How the numbers in each tensor came about. */
+static void
+say_data(struct ks_draft *draft, struct ks_span tensors)
+{
+	struct ks_buf label = KS_BUF_INIT;
+	struct ks_json_member *members;
+	size_t count, i;
+
+	if (!ks_json_list_jsonb(tensors, &members, &count)) {
+		draft->failed = true;
+		return;
+	}
+	for (i = 0; i < count; i++) {
+		ks_buf_clear(&label);
+		ks_buf_text(&label, "tensors.");
+		ks_json_unescape(&label, members[i].name);
+		ks_buf_text(&label, ".data");
+		say_path(draft, ks_buf_cstr(&label),
+			ks_json_get(members[i].value, "data"));
+	}
+	free(members);
+	ks_draft_spent(draft, &label);
+}
+
+/* The cases of a suite, each by the name that its source gave it. */
+static void
+say_cases(struct ks_draft *draft, struct ks_span cases)
+{
+	struct ks_json_iter it = ks_json_iter(cases);
+	struct ks_buf label = KS_BUF_INIT;
+	struct ks_span element;
+
+	while (ks_json_next_element(&it, &element)) {
+		ks_buf_clear(&label);
+		ks_buf_text(&label, "case ");
+		ks_json_unescape(&label, ks_json_get_raw(element,
+			"externalId"));
+		say_path(draft, ks_buf_cstr(&label), ks_json_get(element,
+			"axes"));
+	}
+	ks_draft_spent(draft, &label);
+}
+
+/* What a page says of the three that a run is bound to, and then the rest: two
+ * that differ are seen to, and in what. */
+static void
+say_workload(struct ks_draft *draft, const struct ks_part *workload)
+{
+	static const struct left_out paths[] = {
+		{ "scalars", "" }, { "aggregation", "" }
+	};
+	struct ks_span spec = workload->record.spec;
+	struct ks_span cases = ks_json_get(spec, "cases");
+	struct ks_span tensors = ks_json_get(spec, "tensors");
+
+	ks_draft_section(draft, "Workload");
+	ks_page_workload(draft, workload);
+	say_left_out(draft, spec, paths, COUNT(paths));
+	if (ks_json_type(tensors) == KS_JSON_OBJECT)
+		say_data(draft, tensors);
+	if (ks_json_type(cases) == KS_JSON_ARRAY)
+		say_cases(draft, cases);
+}
+
+static void
+say_protocol(struct ks_draft *draft, const struct ks_part *protocol)
+{
+	static const struct left_out paths[] = {
+		{ "harness", "repository" }, { "harness", "commit" },
+		{ "measurement", "setupIncluded" },
+		{ "measurement", "warmupDuration" },
+		{ "correctness", "comparator" }, { "devicePolicy", "" },
+		{ "comparability", "notes" }
+	};
+
+	ks_draft_section(draft, "Protocol");
+	ks_page_protocol(draft, protocol);
+	say_left_out(draft, protocol->record.spec, paths, COUNT(paths));
+}
+
+static void
+say_environment(struct ks_draft *draft, const struct ks_part *environment)
+{
+	static const struct left_out paths[] = {
+		{ "hardware", "vendor" }, { "hardware", "formFactor" },
+		{ "hardware", "interconnect" }, { "software", "kernel" },
+		{ "software", "libraries" }, { "settings", "powerLimitWatts" },
+		{ "settings", "eccEnabled" },
+		{ "settings", "environmentVariables" }
+	};
+
+	ks_draft_section(draft, "Environment");
+	ks_page_environment(draft, environment);
+	say_left_out(draft, environment->record.spec, paths, COUNT(paths));
+}
+
 /* ---- one benchmark run -------------------------------------------------- */
 
 /* What ranks it, and why it may not. */
@@ -169,16 +308,15 @@ say_run(struct ks_store *store, struct ks_side *side,
 	side->entry.evidence = evidence;
 	say_key(draft, parts);
 	say_run_identity(draft, parts, evidence);
-	ks_draft_section(draft, "Workload");
-	ks_page_workload(draft, &parts->workload);
-	ks_draft_section(draft, "Protocol");
-	ks_page_protocol(draft, &parts->protocol);
-	ks_draft_section(draft, "Environment");
-	ks_page_environment(draft, &parts->environment);
+	say_workload(draft, &parts->workload);
+	say_protocol(draft, &parts->protocol);
+	say_environment(draft, &parts->environment);
 	ks_draft_section(draft, "Correctness");
 	say_members(draft, ks_json_get(run, "correctness"));
 	ks_draft_section(draft, "Measurements");
 	status = ks_page_measurements(draft, run, true, err);
+	say_path(draft, "latency · confidence95", ks_json_get(ks_json_get(
+		ks_json_get(run, "timing"), "latencyNs"), "confidence95"));
 	ks_draft_section(draft, "Source metrics");
 	say_members(draft, ks_json_get(ks_json_get(run, "sourceNative"),
 		"metrics"));

@@ -122,6 +122,30 @@ mismatch() {
 	jq -e '.verdict | contains("is: workload, correctness policy. ")' "$OUT"
 }
 
+@test "what a run's page leaves out is compared, too" {
+	while read -r file member label filter; do
+		digest=$(other "$file" "$filter")
+		variant ".spec.$member = \"$digest\""
+		expect 0 kistore compare c3252a98 "$PUT"
+		grep -q "^≠ ${label//_/ }" "$OUT"
+	done <<-'END'
+	environment environmentDigest hardware.formFactor .spec.hardware.formFactor = "runner"
+	environment environmentDigest software.libraries .spec.software.libraries = {"cudnn": "9"}
+	environment environmentDigest settings.powerLimitWatts .spec.settings.powerLimitWatts = 300
+	environment environmentDigest settings.environmentVariables .spec.settings.environmentVariables = {"A": "b"}
+	protocol protocolDigest comparability.notes .spec.comparability.notes = "n"
+	protocol protocolDigest measurement.warmupDuration .spec.measurement.warmupDuration = 5
+	protocol protocolDigest devicePolicy .spec.devicePolicy = {"clocksLocked": true}
+	workload workloadDigest scalars .spec.scalars = {"eps": {"dtype": "fp32", "value": 1e-6}}
+	workload workloadDigest tensors.q.data .spec.tensors.q.data = {"generator": "random"}
+	workload workloadDigest case_one del(.spec.axes, .spec.tensors) | .kind = "WorkloadSuite" | .spec.cases = [{"externalId": "one", "axes": {"seq": 1}}] | .spec.aggregation = {"metric": "latency", "statistic": "mean"}
+	END
+	variant '.spec.timing.latencyNs.confidence95 = [621000, 622000]'
+	expect 0 kistore compare --json c3252a98 "$PUT"
+	jq -e '[.sections[].rows[] | select(.label == "latency · confidence95")
+		.values] == [[null, "[621000,622000]"]]' "$OUT"
+}
+
 @test "no winner where one may not rank" {
 	kistore retract "$FIRST" --reason wrong >/dev/null
 	expect 0 kistore compare c3252a98 3de2d5f3
