@@ -455,7 +455,7 @@ enum ks_status
 ks_store_line(struct ks_store *store, uint64_t index, struct ks_buf *out,
 	struct ks_error *err)
 {
-	struct ks_span line;
+	struct ks_span line = ks_span(NULL, 0);
 	enum ks_status status = KS_OK;
 
 	if (store->lines == NULL)
