@@ -273,8 +273,9 @@ print_csv_row(struct ks_buf *line, const struct ks_rank *rank,
 	ks_csv_print(line);
 }
 
+/* A table says nothing of what is not in it, so that is said beside it. */
 static void
-print_csv(const struct ks_rank *rank)
+print_csv(struct ks_cli *cli, const struct ks_rank *rank)
 {
 	static const char *const names[] = { "rank", "tied", "value", "unit",
 		"text", "metric", "statistic", "implementation",
@@ -289,6 +290,9 @@ print_csv(const struct ks_rank *rank)
 	for (i = 0; i < rank->count; i++)
 		print_csv_row(&line, rank, &rank->rows[i]);
 	ks_buf_release(&line);
+	if (rank->count < rank->ranked + rank->excluded)
+		ks_out_note(cli, "%zu of %zu runs (--all, --limit N print "
+			"more)", rank->count, rank->ranked + rank->excluded);
 }
 
 /* ---- JSON --------------------------------------------------------------- */
@@ -434,7 +438,7 @@ ks_cmd_rank(struct ks_cli *cli, struct ks_error *err)
 	if (status == KS_OK && cli->json)
 		status = print_json(rank, cli->verified, err);
 	else if (status == KS_OK && csv)
-		print_csv(rank);
+		print_csv(cli, rank);
 	else if (status == KS_OK)
 		print_text(rank);
 	ks_rank_free(rank);

@@ -196,6 +196,14 @@ for row in csv.DictReader(open(sys.argv[1])):
         sep="\t")' "$OUT" | diff json -
 }
 
+@test "--csv tells where it is not all of the group" {
+	expect 0 kistore rank --csv --limit 1 c3252a98
+	[ "$(wc -l <"$OUT")" -eq 3 ]
+	err_is "kistore: 2 of 4 runs (--all, --limit N print more)"
+	expect 0 kistore rank --csv c3252a98
+	silent_err
+}
+
 @test "hostile names keep their place in every form" {
 	need_terminal
 	title=$'Rotary position embedding \u00b7 =1+1 "q", \033[31m\u202e\n'"$(printf '漢%.0s' {1..70})"
