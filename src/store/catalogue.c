@@ -212,7 +212,7 @@ struct binding {
 	struct ks_oid commit;
 	uint64_t entries;	/* of the log */
 	uint64_t unread;	/* records that could not be read, */
-	uint64_t packs;		/* with so many packs */
+	uint64_t stamp;		/* among these files of git's */
 	uint64_t searchable;	/* 1: the search is there, too */
 	uint64_t schema;	/* of the file: nobody has changed tables */
 };
@@ -246,7 +246,7 @@ write_binding(struct ks_catalogue *catalogue, struct ks_error *err)
 	binding.commit = index->commit;
 	binding.entries = ks_index_log(index)->tree.size;
 	binding.unread = catalogue->unread;
-	binding.packs = ks_gitdb_pack_count(catalogue->store->db);
+	binding.stamp = catalogue->unread > 0 ? catalogue->stamp : 0;
 	binding.searchable = catalogue->searchable ? 1 : 0;
 	binding.schema = ks_db_schema(&index->tables);
 	return ks_index_set_meta(index, KS_CATALOGUE_META, &binding,
@@ -254,7 +254,7 @@ write_binding(struct ks_catalogue *catalogue, struct ks_error *err)
 }
 
 /* Whether the tables are there, and are what the commit makes them. What could
- * not be read may have come with a new pack. */
+ * not be read may have come since, or been mended. */
 static bool
 is_current(struct ks_catalogue *catalogue, bool search)
 {
@@ -263,8 +263,8 @@ is_current(struct ks_catalogue *catalogue, bool search)
 
 	if (!read_binding(index, &binding) ||
 		!ks_oid_equal(&binding.commit, &index->commit) ||
-		(binding.unread > 0 && binding.packs !=
-		ks_gitdb_pack_count(catalogue->store->db)) ||
+		(binding.unread > 0 && binding.stamp !=
+		ks_gitdb_stamp(catalogue->store->db)) ||
 		(search && binding.searchable == 0))
 		return false;
 	catalogue->unread = binding.unread;
@@ -364,6 +364,7 @@ fill(struct ks_catalogue *catalogue, bool search,
 	from = find_start(catalogue);
 	ks_db_forgive(tables);		/* there may be no tables yet */
 	catalogue->unread = 0;
+	catalogue->stamp = ks_gitdb_stamp(catalogue->store->db);
 	*much = from == 0;
 	status = from == 0 ? build(catalogue, watch, err) :
 		ks_catalogue_fill(catalogue, from, watch, err);

@@ -75,7 +75,8 @@ struct ks_catalogue {
 	struct ks_store *store;
 	struct ks_index *index;
 	struct ks_oid commit;	/* that it was opened for */
-	uint64_t unread;	/* records whose bodies could not be read */
+	uint64_t unread;	/* records whose bodies could not be read, */
+	uint64_t stamp;		/* from before any was: ks_gitdb_stamp() */
 	bool searchable;	/* there is a table `search` */
 };
 

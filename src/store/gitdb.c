@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,68 @@ ks_gitdb_pack_count(const struct ks_gitdb *db)
 		count += ks_git_ends_in(entry->d_name, ".pack");
 	(void)closedir(dir);
 	return count;
+}
+
+/* FNV-1a. */
+static uint64_t
+mix(uint64_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* Of one file, or of what cannot be looked at. */
+static uint64_t
+stamp_file(int folder, const char *name)
+{
+	uint64_t facts[4] = { 0 };
+	struct stat st;
+
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		facts[0] = (uint64_t)st.st_ino;
+		facts[1] = (uint64_t)st.st_size;
+		facts[2] = (uint64_t)st.st_mtim.tv_sec;
+		facts[3] = (uint64_t)st.st_mtim.tv_nsec;
+	}
+	return mix(mix(UINT64_C(0xcbf29ce484222325), name, strlen(name)),
+		facts, sizeof(facts));
+}
+
+/* A sum, since a folder has no order. */
+static uint64_t
+stamp_folder(const struct ks_gitdb *db, const char *name)
+{
+	char *path = ks_git_join(db->objects, name);
+	DIR *dir = path == NULL ? NULL : opendir(path);
+	const struct dirent *entry;
+	uint64_t sum = 0;
+
+	free(path);
+	if (dir == NULL)
+		return 0;
+	while ((entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			sum += stamp_file(dirfd(dir), entry->d_name);
+	(void)closedir(dir);
+	return sum;
+}
+
+uint64_t
+ks_gitdb_stamp(const struct ks_gitdb *db)
+{
+	uint64_t sum = stamp_folder(db, "pack");
+	char name[3];
+	unsigned i;
+
+	for (i = 0; i < 256; i++) {
+		(void)snprintf(name, sizeof(name), "%02x", i);
+		sum += stamp_folder(db, name);
+	}
+	return sum;
 }
 
 /* Read a reference: its target's name in `name`, or the id in `oid`. */

@@ -63,6 +63,11 @@ const char *ks_gitdb_worktree(const struct ks_gitdb *db);
  * under names that begin with "kistore-" is removed by the next one. */
 const char *ks_gitdb_objects(const struct ks_gitdb *db);
 
+/* What changes when a file of git's objects comes, goes or is written anew: a
+ * sum over their names, sizes and times. Equal ones are, but for chance, the
+ * same files. */
+uint64_t ks_gitdb_stamp(const struct ks_gitdb *db);
+
 /* Facts that explain an absent object: a partial clone's promisor remote
  * (NULL when there is none), a shallow clone. How many packs there are. */
 const char *ks_gitdb_promisor(const struct ks_gitdb *db);

@@ -396,6 +396,32 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" |
 	err_has "records that could not be read and are left out of what they would be found by: 1 ("
 }
 
+@test "what could not be read is read again once it is back" {
+	digest=$(kistore list --family rope --fields digest --limit 1)
+	git_id=$(git -C "$KISTORE_DIR" rev-parse \
+		"HEAD:$(object_path "$digest")")
+	mkdir packs
+	mv "$KISTORE_DIR"/objects/pack/* packs
+	for pack in packs/*.pack; do
+		git -C "$KISTORE_DIR" unpack-objects -q <"$pack"
+	done
+	file=$KISTORE_DIR/objects/${git_id:0:2}/${git_id:2}
+	cp "$file" good
+	chmod u+w "$file"
+	for damage in rm truncate; do
+		rm -f "$INDEX"*
+		if [ "$damage" = rm ]; then rm "$file"; else : >"$file"; fi
+		expect 0 kistore export --format csv --family rope
+		[ "$(wc -l <"$OUT")" -eq 48 ]
+		err_has "records that could not be read"
+		# In place, or as a new file: as many packs as before.
+		cat good >"$file"
+		expect 0 kistore export --format csv --family rope
+		[ "$(wc -l <"$OUT")" -eq 49 ]
+		silent_err
+	done
+}
+
 # ---- The file -----------------------------------------------------------------
 
 @test "verify --index compares the file with a fresh build" {
