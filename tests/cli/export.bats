@@ -376,6 +376,27 @@ row() {
 	done
 }
 
+@test "nothing in CSV runs behind blanks, unseen, or in another width" {
+	n=0
+	for title in $'\n=1' $'\r=1' ' =1' $'\v@A' $'\u00a0+1' $'\u200b=1' \
+		$'\ufeff=1' $'\u202e=1' $'\uff1d1' $'\uff0b1' $'\uff0d1' \
+		$'\uff20A' $'\ufe661' $'\u22121' 'a=1' ' a' $'\u200ba' '1-1' \
+		'; =1' ' '; do
+		jq -c --arg title "$title" --argjson n $((n += 1)) '.run |
+			.metadata.title = $title |
+			.spec.timing.latencyNs.median = $n' \
+			<(head -n 1 "$REPO/fixtures/liger-runs.jsonl")
+	done | kistore -q put - >/dev/null
+	export_all
+	python3 - <<-'END'
+	import csv, json
+	titles = [json.loads(line)["title"] for line in open("runs.jsonl")][-20:]
+	rows = [row["title"] for row in
+	    csv.DictReader(open("runs.csv", newline=""))][-20:]
+	assert rows == ["'" + title for title in titles[:14]] + titles[14:], rows
+	END
+}
+
 # ---- When something is wrong --------------------------------------------------
 
 @test "a damaged run is told of, and the others are exported" {
