@@ -10,7 +10,7 @@
 
 /* A key that signs the log, by a line of role "log". */
 struct log_key {
-	struct ks_public_key key;
+	struct ks_vkey vkey;
 	struct ks_id next;	/* announced; all zero = none */
 	uint64_t entry;
 };
@@ -100,7 +100,7 @@ static void
 take_log_key(struct ks_attesters *attesters, const struct ks_entry *entry,
 	const struct ks_vkey *vkey, uint64_t line)
 {
-	struct log_key key = { .key = vkey->key, .entry = line };
+	struct log_key key = { .vkey = *vkey, .entry = line };
 
 	if (entry->next.len > 0)
 		(void)ks_id_parse(&key.next, ks_json_raw(entry->next));
@@ -138,10 +138,37 @@ take_revoked(struct ks_attesters *attesters, const struct ks_vkey *vkey,
 	known->entry = line;
 }
 
+/* A line about a key that attests. What it comes to depends on how much of the
+ * log is signed, and that on the keys of the log. */
+struct registration {
+	struct ks_vkey vkey;
+	bool revoked;
+	uint64_t line;
+};
+
+struct gathering {
+	struct ks_store *store;
+	struct ks_attesters *attesters;
+	struct ks_buf lines;	/* uint64_t of each that names a key */
+	struct ks_buf registrations;	/* struct registration of each */
+};
+
+static void
+note_registration(struct gathering *gathering, const struct ks_vkey *vkey,
+	bool revoked, uint64_t line)
+{
+	struct registration made = {
+		.vkey = *vkey, .revoked = revoked, .line = line
+	};
+
+	ks_buf_append(&gathering->registrations, ks_span(&made,
+		sizeof(made)));
+}
+
 /* Keys of cosigners sign nothing else (M3), so what they sign here does not
  * count. */
 static void
-take_key(struct ks_attesters *attesters, const struct ks_entry *entry,
+take_key(struct gathering *gathering, const struct ks_entry *entry,
 	uint64_t line)
 {
 	struct ks_buf text = KS_BUF_INIT;
@@ -151,21 +178,32 @@ take_key(struct ks_attesters *attesters, const struct ks_entry *entry,
 	if (ks_vkey_parse(ks_buf_span(&text), &vkey, NULL) == KS_OK &&
 		vkey.type == KS_SIGNATURE_ED25519) {
 		if (ks_json_is(entry->role, "log"))
-			take_log_key(attesters, entry, &vkey, line);
+			take_log_key(gathering->attesters, entry, &vkey, line);
 		else if (ks_json_is(entry->role, "controlled"))
-			take_controlled(attesters, &vkey, line);
+			note_registration(gathering, &vkey, false, line);
 		else if (ks_json_is(entry->role, "revoked"))
-			take_revoked(attesters, &vkey, line);
+			note_registration(gathering, &vkey, true, line);
 	}
-	attesters->list.failed = attesters->list.failed || text.failed;
+	gathering->registrations.failed = gathering->registrations.failed ||
+		text.failed;
 	ks_buf_release(&text);
 }
 
-struct gathering {
-	struct ks_store *store;
-	struct ks_attesters *attesters;
-	struct ks_buf lines;	/* uint64_t of each that names a key */
-};
+static void
+take_registrations(const struct gathering *gathering)
+{
+	const void *list = gathering->registrations.data;
+	const struct registration *all = list;
+	size_t i, count = count_of(&gathering->registrations, sizeof(*all));
+
+	for (i = 0; i < count; i++)
+		if (all[i].revoked)
+			take_revoked(gathering->attesters, &all[i].vkey,
+				all[i].line);
+		else
+			take_controlled(gathering->attesters, &all[i].vkey,
+				all[i].line);
+}
 
 static bool
 note_line(void *arg, uint64_t line)
@@ -190,7 +228,7 @@ read_line(struct gathering *gathering, uint64_t line, struct ks_buf *text,
 		status = ks_entry_parse(gathering->store->jcs,
 			ks_buf_span(text), &entry, err);
 	if (status == KS_OK && entry.op == KS_OP_KEY)
-		take_key(gathering->attesters, &entry, line);
+		take_key(gathering, &entry, line);
 	return status;
 }
 
@@ -211,6 +249,34 @@ read_lines(struct gathering *gathering, struct ks_error *err)
 	return status;
 }
 
+/* Whether the key that the log names within the size of a note has signed it:
+ * whoever has none of the log's keys can say anything in one. */
+static enum ks_status
+check_signature(const struct ks_attesters *attesters, struct ks_span bytes,
+	const struct ks_checkpoint *checkpoint, struct ks_error *err)
+{
+	const void *list = attesters->log_keys.data;
+	const struct log_key *keys = list;
+	size_t count = count_of(&attesters->log_keys, sizeof(*keys));
+	struct ks_note_key open = { .vkey = NULL };
+	struct ks_note note;
+	enum ks_status status;
+
+	while (count > 0 && keys[count - 1].entry >= checkpoint->size)
+		count--;
+	if (count == 0 || !ks_span_is(checkpoint->origin,
+		keys[count - 1].vkey.name))
+		return ks_fail(err, KS_UNTRUSTED,
+			"the log names no key of that origin");
+	open.vkey = &keys[count - 1].vkey;
+	status = ks_note_parse(bytes, &note, err);
+	if (status != KS_OK)
+		return status;
+	status = ks_note_open(&note, &open, 1, err);
+	ks_note_release(&note);
+	return status;
+}
+
 /* How many entries a note covers, if it is one of this log: not of a shorter
  * or another one, and not of one with faults, which nobody signs (R4). */
 static uint64_t
@@ -227,51 +293,68 @@ covered(const struct ks_index_log *log, const struct ks_checkpoint *note)
 }
 
 static enum ks_status
-find_signed_size(struct ks_store *store, const struct ks_index_log *log,
-	uint64_t *size, struct ks_error *err)
+find_signed_size(const struct gathering *gathering,
+	const struct ks_index_log *log, struct ks_error *err)
 {
+	const struct ks_store *store = gathering->store;
 	struct ks_buf note = KS_BUF_INIT;
 	struct ks_checkpoint checkpoint;
 	enum ks_status status = ks_gitdb_read(store->db, &store->tree,
 		KS_PATH_CHECKPOINT, KS_NOTE_MAX, &note, err);
 
-	*size = 0;
 	if (status == KS_OK)
 		status = ks_checkpoint_of_note(ks_buf_span(&note),
 			&checkpoint, err);
 	if (status == KS_OK)
-		*size = covered(log, &checkpoint);
+		status = check_signature(gathering->attesters,
+			ks_buf_span(&note), &checkpoint, err);
+	if (status == KS_OK)
+		gathering->attesters->signed_size = covered(log, &checkpoint);
 	ks_buf_release(&note);
 	/* What is no note covers nothing; verify tells of it. */
-	return status == KS_NOT_FOUND || status == KS_CORRUPT ? KS_OK : status;
+	return status == KS_NOT_FOUND || status == KS_CORRUPT ||
+		status == KS_UNTRUSTED ? KS_OK : status;
+}
+
+static enum ks_status
+check_memory(const struct gathering *gathering, struct ks_error *err)
+{
+	enum ks_status status = ks_buf_check(&gathering->lines, err);
+
+	if (status == KS_OK)
+		status = ks_buf_check(&gathering->registrations, err);
+	if (status == KS_OK)
+		status = ks_buf_check(&gathering->attesters->origin, err);
+	if (status == KS_OK)
+		status = ks_buf_check(&gathering->attesters->list, err);
+	return status == KS_OK ? ks_buf_check(
+		&gathering->attesters->log_keys, err) : status;
 }
 
 static enum ks_status
 gather(struct gathering *gathering, struct ks_error *err)
 {
-	struct ks_attesters *attesters = gathering->attesters;
 	struct ks_index *index = NULL;
 	enum ks_status status = ks_log_understood(gathering->store, err);
 
 	if (status == KS_OK)
 		status = ks_store_index(gathering->store, &index, NULL, err);
 	if (status == KS_OK)
-		status = find_signed_size(gathering->store,
-			ks_index_log(index), &attesters->signed_size, err);
-	if (status == KS_OK)
 		status = ks_index_keys(index, note_line, gathering, err);
 	if (status == KS_OK)
-		status = ks_buf_check(&gathering->lines, err);
+		status = check_memory(gathering, err);
 	if (status == KS_OK)
 		status = read_lines(gathering, err);
-	ks_buf_append(&attesters->origin, ks_buf_span(
+	if (status == KS_OK)
+		status = check_memory(gathering, err);
+	if (status == KS_OK)
+		status = find_signed_size(gathering, ks_index_log(index), err);
+	if (status != KS_OK)
+		return status;
+	take_registrations(gathering);
+	ks_buf_append(&gathering->attesters->origin, ks_buf_span(
 		&gathering->store->origin));
-	if (status == KS_OK)
-		status = ks_buf_check(&attesters->origin, err);
-	if (status == KS_OK)
-		status = ks_buf_check(&attesters->list, err);
-	return status == KS_OK ? ks_buf_check(&attesters->log_keys, err) :
-		status;
+	return check_memory(gathering, err);
 }
 
 enum ks_status
@@ -289,6 +372,7 @@ ks_store_attesters(struct ks_store *store, struct ks_attesters **out,
 		return ks_fail_nomem(err);
 	status = gather(&gathering, err);
 	ks_buf_release(&gathering.lines);
+	ks_buf_release(&gathering.registrations);
 	if (status != KS_OK) {
 		ks_attesters_free(gathering.attesters);
 		return status;
@@ -312,7 +396,8 @@ ks_attesters_check_use(const struct ks_attesters *attesters,
 	if (status != KS_OK)
 		return status;
 	for (i = 0; i < count; i++) {
-		if (ks_public_key_equal(&keys[i].key, &vkey->key))
+		if (ks_public_key_equal(&keys[i].vkey.key,
+			&vkey->key))
 			return ks_fail(err, KS_INVALID, "that key signs the "
 				"log, by entry %llu, and is used for nothing "
 				"else: what it signs must not be taken for a "

@@ -564,6 +564,19 @@ verified() {
 	file_change checkpoint other | change
 	verified
 	jq -e '.attestations[0].counts | not' "$OUT"
+	# Nor does one by another key, under whatever name.
+	make_key thief "$(name_of log.key)"
+	for note in 'hand_note thief.key' 'hand_note jane.key' \
+		'hand_note log.key other.example/log' \
+		'note_text >text; note_of text signature_line jane.key'; do
+		eval "$note" >other
+		file_change checkpoint other | change
+		verified
+		jq -e '.attestations[0].counts | not' "$OUT"
+		expect 0 kistore -q list --unsigned --kind BenchmarkRun \
+			--evidence verified --fields digest
+		silent_out
+	done
 	file_change checkpoint note | change
 	snapshot log.key
 	verified
