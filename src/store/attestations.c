@@ -51,7 +51,7 @@ struct reading {
 	ks_attestation_fn *visit;
 	void *arg;
 	bool hidden;	/* what is read was retracted or superseded */
-	bool stopped;
+	bool told, stopped;
 	struct ks_buf seen;	/* struct ks_id: what was said, and by whom */
 	struct ks_idmap map;
 	struct ks_envelope envelope;
@@ -414,6 +414,7 @@ tell(struct reading *reading, const struct ks_id *record,
 		status = check_texts(reading, err);
 	if (status == KS_OK)
 		reading->stopped = reading->visit(reading->arg, &told);
+	reading->told = reading->told || status == KS_OK;
 	return status;
 }
 
@@ -532,6 +533,9 @@ ks_attestations_of(struct ks_store *store, const struct ks_id *digest,
 		status = tell_one(&reading, digest, err);
 	} else if (status == KS_OK) {
 		status = tell_all(&reading, digest, err);
+		/* Where the line was taken down, too, it may have been one. */
+		if (status == KS_OK && !reading.told && row.kind[0] == '\0')
+			status = ks_store_explain_absence(store, digest, err);
 	}
 	release(&reading);
 	return status;

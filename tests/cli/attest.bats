@@ -875,6 +875,20 @@ verified() {
 	err_has 'it was taken down'
 }
 
+@test "one whose line was taken down, too, is not taken for a record without any" {
+	digest=$(reproduced jane)
+	kistore -q takedown "$digest" --lines --reason law
+	snapshot log.key
+	refused 3 kistore -q attest --verify "$digest"
+	err_is "kistore: $digest was taken down"
+	# Of a run what is said stays, though nobody knows that it was one.
+	reproduced jane --environment X
+	kistore -q takedown "$RUN" --lines --reason law
+	snapshot log.key
+	expect 0 kistore -q attest --verify "$RUN" --key jane.vkey
+	out_has '1 attestation, 1 verified'
+}
+
 # ---- Views -----------------------------------------------------------------
 
 @test "where the origin is pinned, what is signed is all that is seen" {
