@@ -14,6 +14,16 @@
 #define LINKS_MAX 40
 #define LINK_MAX 4096
 
+/* errno, about the file: whichever it is, this is no question of what a store
+ * has. */
+static enum ks_status
+failed(const struct ks_outfile *out, const char *what, struct ks_error *err)
+{
+	enum ks_status status = ks_fail_errno(err, "%s%s", out->path, what);
+
+	return status == KS_NOT_FOUND ? KS_IO : status;
+}
+
 static enum ks_status
 open_stdout(struct ks_outfile *out, struct ks_error *err)
 {
@@ -60,6 +70,10 @@ follow(struct ks_outfile *out, struct ks_error *err)
 			folder_length(ks_buf_cstr(target));
 		ks_buf_append(target, ks_span(link, (size_t)len));
 	}
+	if (i == LINKS_MAX) {
+		errno = ELOOP;
+		return failed(out, "", err);
+	}
 	(void)ks_buf_cstr(target);
 	return ks_buf_check(target, err);
 }
@@ -85,8 +99,7 @@ open_beside(struct ks_outfile *out, struct ks_error *err)
 			break;
 	}
 	out->beside = out->fd >= 0;
-	return out->beside ? KS_OK : ks_fail_errno(err, "%s",
-		out->path);
+	return out->beside ? KS_OK : failed(out, "", err);
 }
 
 enum ks_status
@@ -96,6 +109,8 @@ ks_outfile_open(struct ks_outfile *out, struct ks_error *err)
 	bool is_there;
 	enum ks_status status = KS_OK;
 
+	if (out->path != NULL && out->path[0] == '\0')
+		return ks_fail(err, KS_USAGE, "-o: a file has a name");
 	if (out->path != NULL && strcmp(out->path, "-") == 0)
 		out->path = NULL;
 	is_there = out->path != NULL && stat(out->path, &st) == 0;
@@ -110,8 +125,8 @@ ks_outfile_open(struct ks_outfile *out, struct ks_error *err)
 		status = open_beside(out, err);
 	else if ((out->fd = open(out->path, O_WRONLY | O_CLOEXEC |
 		O_NOCTTY)) < 0)
-		status = ks_fail_errno(err, "%s", out->path);
-	return status == KS_NOT_FOUND ? KS_IO : status;
+		status = failed(out, "", err);
+	return status;
 }
 
 const char *
@@ -137,14 +152,13 @@ ks_outfile_close(struct ks_outfile *out, enum ks_status status,
 	const char *target = ks_buf_cstr(&out->target);
 
 	if (status == KS_OK && out->beside && fsync(out->fd) != 0)
-		status = ks_fail_errno(err, "%s: cannot flush to disk",
-			out->path);
+		status = failed(out, ": cannot flush to disk", err);
 	if (out->fd > STDOUT_FILENO && close(out->fd) != 0 &&
 		status == KS_OK)
-		status = ks_fail_errno(err, "%s", out->path);
+		status = failed(out, "", err);
 	if (status == KS_OK && out->beside &&
 		rename(temporary, target) != 0)
-		status = ks_fail_errno(err, "%s", out->path);
+		status = failed(out, "", err);
 	if (status != KS_OK && out->beside)
 		(void)unlink(temporary);
 	if (status == KS_OK && out->beside)

@@ -487,6 +487,33 @@ os.execvp(sys.argv[1], sys.argv[1:])' strace -f -qq -o trace \
 
 # ---- The catalogue ------------------------------------------------------------
 
+@test "what -o names must be able to be a file" {
+	ln -s loop loop
+	ln -s gone dangling
+	for file in loop nowhere/x .; do
+		for format in jsonl sqlite; do
+			expect 5 kistore export --format "$format" -o "$file"
+			[ "$(wc -l <"$ERR")" -eq 1 ]
+			err_has "kistore: $file: "
+		done
+	done
+	[ -L loop ]
+	expect 2 kistore export --format csv -o ''
+	err_is 'kistore: -o: a file has a name'
+	expect 0 kistore export --format csv -o dangling
+	[ -L dangling ] && [ -s gone ]
+	# A folder that goes away meanwhile is no question of the store.
+	need_command strace
+	skip_under_sanitizer "strace and leak detection"
+	strace -qq -o /dev/null -e trace=none true || skip "strace may not trace here"
+	mkdir folder
+	expect 5 strace -f -qq -o trace -e trace=rename \
+		-e inject=rename:error=ENOENT \
+		"$KISTORE" export --format csv -o folder/runs.csv
+	err_is 'kistore: folder/runs.csv: No such file or directory'
+	[ -z "$(ls -A folder)" ]
+}
+
 @test "the published catalogue's runs are its own rows" {
 	need_shared data/catalog-2026-08-16-0022af0b.jsonl.zst
 	file=$SHARED/data/catalog-2026-08-16-0022af0b.jsonl.zst
