@@ -761,13 +761,13 @@ void ks_export_line(struct ks_buf *out,
 
 /* Make an empty file, `path`, a database of SQLite with the table `runs`, in
  * the order of the list; numbers and booleans (0, 1) are numbers, JSON is text.
- * Of `sink` only problem() is called. The file is not flushed to disk, has
- * nothing beside it, and is of no use after a failure. KS_IO: it could not be
- * written; else as ks_list(). */
+ * Messages call the file `name`. Of `sink` only problem() is called. The file
+ * is not flushed to disk, has nothing beside it, and is of no use after a
+ * failure. KS_IO: it could not be written; else as ks_list(). */
 enum ks_status ks_export_sqlite(struct ks_store *store,
 	const struct ks_list_options *options, const char *path,
-	const struct ks_list_sink *sink, struct ks_list_result *result,
-	struct ks_error *err) KS_CHECKED;
+	const char *name, const struct ks_list_sink *sink,
+	struct ks_list_result *result, struct ks_error *err) KS_CHECKED;
 
 /* ---- Verification ------------------------------------------------------ */
 

@@ -134,8 +134,8 @@ write_rows(struct export *export, struct ks_store *store,
 	if (export->form == FORM_SQLITE)
 		return place == NULL ? ks_fail(err, KS_USAGE, "--format "
 			"sqlite needs -o FILE, and no device or pipe") :
-			ks_export_sqlite(store, options, place, &sink, result,
-			err);
+			ks_export_sqlite(store, options, place,
+			export->output.path, &sink, result, err);
 	status = ks_list(store, options, &sink, result, err);
 	if (export->output.path != NULL && status == KS_OK)
 		write_pending(export);

@@ -195,12 +195,10 @@ create_indexes(struct ks_db *db, struct ks_error *err)
 
 enum ks_status
 ks_export_sqlite(struct ks_store *store, const struct ks_list_options *options,
-	const char *path, const struct ks_list_sink *sink,
+	const char *path, const char *name, const struct ks_list_sink *sink,
 	struct ks_list_result *result, struct ks_error *err)
 {
-	static const struct ks_db_plan plan = {
-		.name = "the database of runs", .remedy = ""
-	};
+	const struct ks_db_plan plan = { .name = name, .remedy = "" };
 	struct ks_db db = { .plan = &plan };
 	struct filling filling = { .db = &db, .sink = sink, .err = err };
 	const struct ks_list_sink own = { .arg = &filling, .begin = on_begin,

@@ -434,6 +434,8 @@ row() {
 		[ "$status" -eq 5 ]
 		silent_out
 		[ "$(cat there)" = before ]
+		[ "$(wc -l <"$ERR")" -eq 1 ]
+		err_has 'kistore: there: '
 		only_files there
 	done
 	[ -c /dev/full ] || return 0
