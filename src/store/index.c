@@ -95,6 +95,14 @@ static const struct ks_db_plan plan = {
 	.sql = sql
 };
 
+/* Of a file that nobody mends. */
+static const struct ks_db_plan plan_as_is = {
+	.name = KS_INDEX_NAME,
+	.remedy = "",
+	.count = KS_INDEX_STATEMENTS,
+	.sql = sql
+};
+
 /* ---- binding ----------------------------------------------------------- */
 
 /* What binds the index: written last in every change. Plain memory images:
@@ -474,6 +482,17 @@ ks_index_open(struct ks_index **out, struct ks_gitdb *db,
 	return KS_OK;
 }
 
+static bool
+has_tables(struct ks_index *index)
+{
+	struct sqlite3_stmt *stmt = ks_db_prepare(&index->tables,
+		"SELECT 1 FROM sqlite_master");
+	bool has = ks_db_next(&index->tables, stmt);
+
+	ks_db_discard(stmt);
+	return has;
+}
+
 static enum ks_status
 open_as_is(struct ks_index *index, struct ks_gitdb *db, struct ks_error *err)
 {
@@ -481,7 +500,7 @@ open_as_is(struct ks_index *index, struct ks_gitdb *db, struct ks_error *err)
 	enum ks_db_mode mode;
 	enum ks_status status;
 
-	index->tables.plan = &plan;
+	index->tables.plan = &plan_as_is;
 	index->as_is = true;
 	ks_buf_printf(&index->path, "%s" KS_INDEX_NAME,
 		ks_gitdb_directory(db));
@@ -498,6 +517,10 @@ open_as_is(struct ks_index *index, struct ks_gitdb *db, struct ks_error *err)
 	status = ks_db_open(&index->tables, path, mode, err);
 	if (status == KS_OK)
 		status = ks_db_begin(&index->tables, false, err);
+	/* Who was killed, or had no space, while making it left no table. */
+	if (status == KS_OK && !has_tables(index))
+		status = ks_db_check(&index->tables, err) != KS_OK ? KS_IO :
+			ks_fail(err, KS_NOT_FOUND, "the index is empty");
 	if (status != KS_OK || is_index(index))
 		return status;
 	status = ks_db_check(&index->tables, err);

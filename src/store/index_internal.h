@@ -85,8 +85,8 @@ enum ks_status ks_index_rebuild(struct ks_index *index,
 	struct ks_error *err) KS_CHECKED;
 
 /* Open the file as it is, for reading, whatever commit it is of. KS_NOT_FOUND:
- * there is none; KS_CORRUPT: it is no index, or one of another version;
- * KS_IO: it cannot be opened. */
+ * there is none, or one without tables; KS_CORRUPT: it is no index, or one of
+ * another version; KS_IO: it cannot be opened. */
 enum ks_status ks_index_open_as_is(struct ks_index **out, struct ks_gitdb *db,
 	struct ks_error *err) KS_CHECKED;
 

@@ -462,7 +462,21 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" |
 	echo 'no database, but long enough to be looked at' >"$INDEX"
 	expect 1 kistore verify --index
 	grep -q '^damage kistore-index.sqlite - cannot be used: ' "$OUT"
+	[ "$(grep -o 'builds it anew' "$OUT" | wc -l)" -eq 1 ]
 	cmp -s "$INDEX" <(echo 'no database, but long enough to be looked at')
+}
+
+@test "verify --index takes a file that was only begun for none" {
+	: >"$INDEX"
+	expect 0 kistore verify --index
+	grep -q 'the index not compared: there is none so far' "$OUT"
+	# A header is all that SQLite had written.
+	sqlite3 "$INDEX" 'PRAGMA journal_mode = WAL; VACUUM' >/dev/null
+	expect 0 kistore verify --index
+	grep -q 'the index not compared: there is none so far' "$OUT"
+	[ "$(count)" -gt 190 ]
+	expect 0 kistore verify --index
+	grep -q '^found nothing wrong$' "$OUT"
 }
 
 @test "on read-only media the questions are answered, and nothing is written" {
