@@ -49,13 +49,15 @@ ks_attesters_at(const struct ks_attesters *attesters, size_t index)
 	return attester_at(attesters, index);
 }
 
+/* Whoever has the private half signs under every name. */
 static struct ks_attester *
 find(const struct ks_attesters *attesters, const struct ks_vkey *vkey)
 {
 	size_t i;
 
 	for (i = 0; i < ks_attesters_count(attesters); i++)
-		if (ks_vkey_equal(&attester_at(attesters, i)->vkey, vkey))
+		if (ks_public_key_equal(&attester_at(attesters, i)->vkey.key,
+			&vkey->key))
 			return attester_at(attesters, i);
 	return NULL;
 }

@@ -50,7 +50,7 @@ size_t ks_attesters_count(const struct ks_attesters *attesters);
 const struct ks_attester *ks_attesters_at(
 	const struct ks_attesters *attesters, size_t index);
 
-/* The one with this vkey, or NULL. */
+/* The one with the public key of this vkey, under whatever name, or NULL. */
 const struct ks_attester *ks_attesters_find(
 	const struct ks_attesters *attesters, const struct ks_vkey *vkey);
 

@@ -240,7 +240,8 @@ struct standing {
 	const struct ks_vkey *vkey;
 	struct ks_span quoted;	/* the vkey as it stands in a line */
 	bool controlled;	/* it is registered, */
-	uint64_t entry;		/* by the line that said so last */
+	uint64_t entry;		/* by the line that said so last, */
+	struct ks_vkey said;	/* perhaps under another name */
 	bool signs;		/* it is, or was, the key of the log, */
 	uint64_t signs_entry;	/* by this line */
 };
@@ -259,16 +260,16 @@ may_be_key(struct ks_span line)
 
 /* Whether a line's vkey has the public key asked for, under whatever name. */
 static bool
-is_same_key(const struct standing *standing, struct ks_span quoted)
+is_same_key(const struct standing *standing, struct ks_span quoted,
+	struct ks_vkey *vkey)
 {
 	struct ks_buf text = KS_BUF_INIT;
-	struct ks_vkey vkey;
 	bool same;
 
 	ks_json_unescape(&text, ks_json_raw(quoted));
 	same = ks_buf_check(&text, NULL) == KS_OK &&
-		ks_vkey_parse(ks_buf_span(&text), &vkey, NULL) == KS_OK &&
-		ks_public_key_equal(&vkey.key, &standing->vkey->key);
+		ks_vkey_parse(ks_buf_span(&text), vkey, NULL) == KS_OK &&
+		ks_public_key_equal(&vkey->key, &standing->vkey->key);
 	ks_buf_release(&text);
 	return same;
 }
@@ -279,19 +280,22 @@ look_at_line(void *arg, uint64_t index, struct ks_span line,
 {
 	struct standing *standing = arg;
 	struct ks_entry entry;
+	struct ks_vkey vkey;
 
 	(void)err;
 	if (!may_be_key(line) || ks_entry_parse(standing->jcs, line, &entry,
-		NULL) != KS_OK || entry.op != KS_OP_KEY)
+		NULL) != KS_OK || entry.op != KS_OP_KEY ||
+		!is_same_key(standing, entry.key, &vkey))
 		return KS_OK;
 	if (ks_json_is(entry.role, "log") && !standing->signs) {
-		standing->signs = is_same_key(standing, entry.key);
+		standing->signs = true;
 		standing->signs_entry = index;
 	}
-	if (!ks_span_equal(entry.key, standing->quoted))
+	if (vkey.type != standing->vkey->type)
 		return KS_OK;
 	if (ks_json_is(entry.role, "controlled") && !standing->controlled) {
 		standing->controlled = true;
+		standing->said = vkey;
 		standing->entry = index;
 	} else if (ks_json_is(entry.role, "revoked")) {
 		standing->controlled = false;
@@ -361,7 +365,8 @@ change(struct ks_writing *writing, struct standing *standing, bool revoke,
 	out->entry = standing->entry;
 	out->changed = revoke || !standing->controlled;
 	if (!out->changed)
-		return KS_OK;
+		return write_form(&standing->said, KS_KEY_VKEY, out->vkey,
+			sizeof(out->vkey), err);
 	out->entry = ks_replay_tree(writing->replay)->size;
 	return append_line(writing, standing, revoke, err);
 }

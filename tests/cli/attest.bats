@@ -889,6 +889,25 @@ verified() {
 	out_has '1 attestation, 1 verified'
 }
 
+@test "N14: a key that was revoked does not count under another name" {
+	kistore -q attest "$RUN" --type rerun --rerun anew --key runner.key
+	# By hand, since kistore registers a key once.
+	expect 0 kistore -q key register "$(vkey_of runner.key 01 other.example)"
+	out_is "$(kistore -q key register runner.vkey)"
+	append "$(printf '{"at":"%s","key":"%s","op":"key","role":"%s"}' "$AT" \
+		"$(vkey_of runner.key 01 other.example)" controlled)"
+	snapshot log.key
+	expect 0 kistore -q attest --verify "$RUN" --json
+	jq -e '.attestations[0] | .counts and (.signers | length == 1)' "$OUT"
+	kistore -q key register --revoke "$(vkey_of runner.key 01 third.example)"
+	verified
+	[ "$status" -eq 6 ]
+	jq -e '.attestations[0] | (.counts or .trusted | not) and
+		(.signers | map(.standing) == ["revoked"])' "$OUT"
+	expect 0 kistore -q list --kind BenchmarkRun --evidence verified
+	silent_out
+}
+
 # ---- Views -----------------------------------------------------------------
 
 @test "where the origin is pinned, what is signed is all that is seen" {

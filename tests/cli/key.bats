@@ -822,10 +822,15 @@ last_line() {
 	expect 0 kistore key register "$other"
 	out_is "2 $other"
 	[ "$(commit_id)" = "$before" ]
-	# The same key under another name is another one.
+	# Envelopes are signed by keys and not for names, so it is the same under
+	# another one.
 	kistore key show --origin example.org/b "$SSH" | sed -n 1p >b
 	expect 0 kistore key register b
+	out_is "1 $VKEY"
+	err_is "kistore: that key is registered already: nothing was written"
+	expect 0 kistore key register --revoke b
 	out_is "3 $(<b)"
+	refused 4 kistore key register --revoke "$VKEY"
 	expect 0 kistore verify
 }
 
