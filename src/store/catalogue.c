@@ -364,7 +364,10 @@ fill(struct ks_catalogue *catalogue, bool search,
 	from = find_start(catalogue);
 	ks_db_forgive(tables);		/* there may be no tables yet */
 	catalogue->unread = 0;
-	catalogue->stamp = ks_gitdb_stamp(catalogue->store->db);
+	/* It takes a look at every file: where a few lines are caught up with,
+	 * none is taken, and whatever they lack is tried again. */
+	catalogue->stamp = from > 0 ? 0 :
+		ks_gitdb_stamp(catalogue->store->db);
 	*much = from == 0;
 	status = from == 0 ? build(catalogue, watch, err) :
 		ks_catalogue_fill(catalogue, from, watch, err);
