@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hex.h"
@@ -497,6 +498,7 @@ static enum ks_status
 open_as_is(struct ks_index *index, struct ks_gitdb *db, struct ks_error *err)
 {
 	const char *path;
+	struct stat st;
 	enum ks_db_mode mode;
 	enum ks_status status;
 
@@ -508,8 +510,11 @@ open_as_is(struct ks_index *index, struct ks_gitdb *db, struct ks_error *err)
 	if (status != KS_OK)
 		return status;
 	path = ks_buf_cstr(&index->path);
-	if (access(path, F_OK) != 0)
+	if (lstat(path, &st) != 0)
 		return ks_fail(err, KS_NOT_FOUND, "there is no index");
+	/* SQLite would wait for a FIFO's writer, and not be interrupted. */
+	if (!S_ISREG(st.st_mode))
+		return ks_fail(err, KS_CORRUPT, "it is no regular file");
 	/* Its WAL, if it has one, is looked at only by those that could
 	 * write. */
 	mode = ks_db_has_wal(path) || is_writable(index, db) ? KS_DB_READ :

@@ -466,6 +466,15 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" |
 	cmp -s "$INDEX" <(echo 'no database, but long enough to be looked at')
 }
 
+@test "verify --index does not wait for what is no file" {
+	for kind in mkfifo mkdir 'ln -s /dev/zero'; do
+		rm -rf "$INDEX"
+		$kind "$INDEX"
+		expect 1 timeout -k 1 20 "$KISTORE" verify --index
+		grep -q '^damage kistore-index.sqlite - cannot be used: it is no regular file' "$OUT"
+	done
+}
+
 @test "verify --index takes a file that was only begun for none" {
 	: >"$INDEX"
 	expect 0 kistore verify --index
