@@ -111,7 +111,7 @@ verified() {
 		--body $' Same within noise.\n' --value 621.5us \
 		--environment ' H100 SXM ' --author 'Jane D.' \
 		--evidence-url https://example.org/log
-	err_is 'kistore: added 1 entry; the log has 12'
+	err_has 'kistore: added 1 entry; the log has 12'
 	digest=$(<"$OUT")
 	[ "$(git -C demo.git rev-parse HEAD^)" = "$before" ]
 	[ "$(git -C demo.git log -1 --format=%s)" = "attest reproduced $RUN" ]

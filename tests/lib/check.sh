@@ -23,7 +23,8 @@ if [ "${1-}" = --one ]; then
 	esac
 	if [ -n "${VALGRIND-}" ] && [ "${file%.bats}" = "$file" ]; then
 		set -- valgrind -q --error-exitcode=9 --leak-check=full \
-			--errors-for-leak-kinds=definite "$@"
+			--errors-for-leak-kinds=definite \
+			--suppressions=tests/lib/valgrind.supp "$@"
 	fi
 	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 10 "${TEST_TIMEOUT:-900}" "$@" \
 		>"$tap" 2>&1 </dev/null

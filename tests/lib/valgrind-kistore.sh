@@ -2,4 +2,5 @@
 # The program under valgrind, for bats files that are tagged so: an error of
 # memory is exit status 99, which no test expects.
 exec valgrind -q --error-exitcode=99 --leak-check=full \
-	--errors-for-leak-kinds=definite "$BUILD/kistore" "$@"
+	--errors-for-leak-kinds=definite \
+	--suppressions="$(dirname "$0")/valgrind.supp" "$BUILD/kistore" "$@"

@@ -1527,15 +1527,20 @@ too_few_descriptors_are_not_taken_for_damage(void **state)
 		struct ks_oid absent = parse("00000000000000000000"
 			"00000000000000000001");
 		struct ks_buf bytes = KS_BUF_INIT;
+		enum ks_status status;
 
 		db = open_db("r");
 		if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-			_exit(1);
+			leave(1);
 		limit.rlim_cur = 0;
 		if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-			_exit(1);
-		_exit(ks_gitdb_blob(db, &absent, LIMIT, false, &bytes,
-			NULL) == KS_IO ? 0 : 2);
+			leave(1);
+		status = ks_gitdb_blob(db, &absent, LIMIT, false, &bytes,
+			NULL);
+		limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+			leave(1);
+		leave(status == KS_IO ? 0 : 2);
 	}
 	assert_int_equal(waitpid(pid, &result, 0), pid);
 	assert_true(WIFEXITED(result));

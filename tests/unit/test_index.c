@@ -1008,9 +1008,9 @@ processes_that_build_at_once_agree(void **state)
 				if (ks_index_open(&index, own, &last->commit,
 					&last->tree, false, NULL, NULL) !=
 					KS_OK)
-					_exit(1);
+					leave(1);
 				print_index(index, &found);
-				_exit(strcmp(ks_buf_cstr(&found),
+				leave(strcmp(ks_buf_cstr(&found),
 					ks_buf_cstr(&fresh)) != 0);
 			}
 		}
