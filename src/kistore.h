@@ -690,7 +690,16 @@ struct ks_list_sink {
 struct ks_list_result {
 	uint64_t records;		/* that were shown */
 	uint64_t damaged, unfetched;	/* that could not be */
+	uint64_t unread;		/* of the whole store: that could not be
+					 * read, so that nothing tells whether
+					 * they should be chosen */
+	bool partial;			/* not all was fetched from elsewhere */
 };
+
+/* Whether a result has all that was asked for: KS_CORRUPT or, where the rest
+ * was not fetched, KS_NOT_FOUND, with how much it lacks. */
+enum ks_status ks_list_check(const struct ks_list_result *result,
+	struct ks_error *err) KS_CHECKED;
 
 /* List records. What was taken down is not there. Without a filter by kind, and
  * with one by a field that not all kinds have, runs are listed: BenchmarkRuns

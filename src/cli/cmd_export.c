@@ -146,18 +146,11 @@ static enum ks_status
 verdict(struct export *export, const struct ks_list_result *result,
 	struct ks_error *err)
 {
-	uint64_t bad = result->damaged + result->unfetched;
-
 	if (export->output.path != NULL)
 		ks_out_note(export->cli, "%s: %" PRIu64 " run%s",
 			export->output.path, result->records,
 			result->records == 1 ? "" : "s");
-	if (bad == 0)
-		return KS_OK;
-	return ks_fail(err, result->damaged > 0 ? KS_CORRUPT : KS_NOT_FOUND,
-		"%" PRIu64 " run%s could not be exported%s", bad,
-		bad == 1 ? "" : "s", result->damaged > 0 ?
-		": damaged or absent (kistore verify tells more)" : "");
+	return ks_list_check(result, err);
 }
 
 /* What is damaged is left out and told of, and the file appears without it. */

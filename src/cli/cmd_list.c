@@ -293,16 +293,7 @@ verdict(struct list *list, const struct ks_list_result *result,
 	if (result->records == 0 && result->damaged + result->unfetched == 0 &&
 		list->form <= FORM_LINES)
 		ks_out_note(list->cli, "no record was chosen");
-	if (result->damaged > 0)
-		return ks_fail(err, KS_CORRUPT, "%" PRIu64 " record%s could "
-			"not be shown: damaged or absent (kistore verify "
-			"tells more)", result->damaged,
-			result->damaged == 1 ? "" : "s");
-	if (result->unfetched > 0)
-		return ks_fail(err, KS_NOT_FOUND, "%" PRIu64 " record%s could "
-			"not be shown", result->unfetched,
-			result->unfetched == 1 ? "" : "s");
-	return KS_OK;
+	return ks_list_check(result, err);
 }
 
 static enum ks_status

@@ -161,15 +161,10 @@ static enum ks_status
 verdict(struct ks_cli *cli, const struct ks_list_result *result,
 	bool csv, struct ks_error *err)
 {
-	uint64_t bad = result->damaged + result->unfetched;
-
-	if (bad == 0 && result->records == 0 && !cli->json && !csv)
+	if (result->damaged + result->unfetched == 0 &&
+		result->records == 0 && !cli->json && !csv)
 		ks_out_note(cli, "no run that may rank was chosen");
-	if (bad == 0)
-		return KS_OK;
-	return ks_fail(err, result->damaged > 0 ? KS_CORRUPT : KS_NOT_FOUND,
-		"%" PRIu64 " record%s could not be shown (kistore verify "
-		"tells more)", bad, bad == 1 ? "" : "s");
+	return ks_list_check(result, err);
 }
 
 static enum ks_status

@@ -514,6 +514,46 @@ list_all(struct listing *listing, const struct ks_buf *objects,
 	return status;
 }
 
+void
+ks_list_note_unread(const struct ks_catalogue *catalogue,
+	struct ks_list_result *result)
+{
+	const struct ks_gitdb *db = catalogue->store->db;
+
+	result->unread = catalogue->unread;
+	result->partial = ks_gitdb_promisor(db) != NULL ||
+		ks_gitdb_is_shallow(db);
+}
+
+static enum ks_status
+fail_lacking(enum ks_status status, uint64_t count, const char *what,
+	struct ks_error *err)
+{
+	return ks_fail(err, status, "%llu record%s %s",
+		(unsigned long long)count, count == 1 ? "" : "s", what);
+}
+
+enum ks_status
+ks_list_check(const struct ks_list_result *result, struct ks_error *err)
+{
+	if (result->damaged > 0)
+		return fail_lacking(KS_CORRUPT, result->damaged, "could not be "
+			"read: damaged or absent (kistore verify tells more)",
+			err);
+	if (result->unfetched > 0)
+		return fail_lacking(KS_NOT_FOUND, result->unfetched,
+			"could not be read: not fetched", err);
+	if (result->unread > 0 && result->partial)
+		return fail_lacking(KS_NOT_FOUND, result->unread, "of the "
+			"store could not be read, and may be missing here: "
+			"not fetched", err);
+	if (result->unread > 0)
+		return fail_lacking(KS_CORRUPT, result->unread, "of the store "
+			"could not be read, and may be missing here (kistore "
+			"verify tells more)", err);
+	return KS_OK;
+}
+
 enum ks_status
 ks_list(struct ks_store *store, const struct ks_list_options *options,
 	const struct ks_list_sink *sink, struct ks_list_result *result,
@@ -539,6 +579,7 @@ ks_list(struct ks_store *store, const struct ks_list_options *options,
 	if (status == KS_OK)
 		status = ks_reader_new(&listing.reader, catalogue, err);
 	if (status == KS_OK) {
+		ks_list_note_unread(catalogue, result);
 		begin(&listing);
 		status = list_all(&listing, &objects, options->watch, err);
 	}

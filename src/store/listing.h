@@ -165,4 +165,8 @@ enum ks_status ks_choice_select(struct ks_choice *choice, const char *head,
 	const char *tail, ks_choice_row_fn *visit, void *arg,
 	struct ks_error *err) KS_CHECKED;
 
+/* Tell a result how much of the store it knows nothing of (list.c). */
+void ks_list_note_unread(const struct ks_catalogue *catalogue,
+	struct ks_list_result *result);
+
 #endif

@@ -378,8 +378,10 @@ ks_records(struct ks_store *store, const struct ks_list_options *options,
 	if (status == KS_OK)
 		status = ks_reader_new(&telling.reader, telling.catalogue,
 			err);
-	if (status == KS_OK)
+	if (status == KS_OK) {
+		ks_list_note_unread(telling.catalogue, result);
 		status = tell_groups(&telling, &keys, err);
+	}
 	ks_reader_free(telling.reader);
 	free(filters);
 	ks_buf_release(&keys);

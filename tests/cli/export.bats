@@ -405,7 +405,7 @@ row() {
 	replace "$(object_path "$digest")" bad
 	STATUS=1 export_all
 	err_has "$digest: "
-	err_has "1 run could not be exported"
+	err_has "1 record could not be read: damaged or absent"
 	[ "$(agree)" -eq 189 ]
 	[ -z "$(row "$digest" .)" ]
 	expect 1 kistore export --format jsonl
