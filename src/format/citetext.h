@@ -2,43 +2,60 @@
  * Citation texts: what KernelIndex's pages give to copy, in sentences that are
  * joined by a blank.
  *
- * Texts are UTF-8, unescaped. Without an id the digest stands for it, once in
- * the sentence that names the record, and in the permalink.
+ *	NAME · OPERATION, WORKLOAD. PRIMARY (STATISTIC). Reported by SOURCE.
+ *	KernelIndex run ID, DIGEST. https://kernelindex.com/runs/ID.
+ *	Accessed DATE.
+ *
+ * What a text says follows from the record, from those that it refers to, and
+ * from what the log says of them. It is the same whether these come from a
+ * store or from a citation file: this is the only place where it is made.
+ *
+ *	struct ks_citetext text = KS_CITETEXT_INIT;
+ *
+ *	ks_citetext_compose(&text, &record, find, arg);
+ *	ks_citetext_print(&text, accessed, &out);
+ *	ks_citetext_release(&text);
+ *
+ * Texts are UTF-8, unescaped. Failure is sticky, as with ks_buf, and becomes
+ * that of what is printed.
  */
 #ifndef KS_FORMAT_CITETEXT_H
 #define KS_FORMAT_CITETEXT_H
 
-#include "base/buf.h"
-#include "format/id.h"
+#include "format/naming.h"
 
-/* What is cited, and when it was looked at. */
-struct ks_cited {
+/* The parts of a citation. Empty ones are left out. */
+struct ks_citetext {
 	struct ks_id digest;
-	struct ks_span id;		/* KernelIndex's; empty = none */
-	struct ks_span accessed;	/* YYYY-MM-DD */
+	struct ks_buf subject;	/* "NAME · OPERATION, WORKLOAD" */
+	struct ks_buf finding;	/* "621.5 µs (median)" */
+	struct ks_buf credit;	/* "Reported by SOURCE" */
+	struct ks_buf reporter;	/* "SOURCE" */
+	struct ks_buf what;	/* "KernelIndex run" */
+	struct ks_buf id;	/* KernelIndex's; where there is none the
+				 * digest stands alone */
+	struct ks_buf link;	/* the permalink, by id or digest */
+	char issued[11];	/* the day of publication, as the publisher
+				 * claims it, or of observation: YYYY-MM-DD;
+				 * "" = none */
 };
 
-/* A BenchmarkRun: "NAME · OPERATION, WORKLOAD. PRIMARY (STATISTIC). Reported
- * by SOURCE. KernelIndex run ID, DIGEST. https://kernelindex.com/runs/ID.
- * Accessed DATE." */
-struct ks_cited_run {
-	struct ks_span implementation, operation, workload;
-	struct ks_span primary, statistic;
-	struct ks_span source;
-};
-void ks_citetext_run(struct ks_buf *out, const struct ks_cited *cited,
-	const struct ks_cited_run *run);
+#define KS_CITETEXT_INIT { .subject = KS_BUF_INIT, .finding = KS_BUF_INIT, \
+	.credit = KS_BUF_INIT, .reporter = KS_BUF_INIT, .what = KS_BUF_INIT, \
+	.id = KS_BUF_INIT, .link = KS_BUF_INIT }
 
-/* A ServingRun: "SUMMARY · MODEL, WORKLOAD. VALUE (METRIC, STATISTIC).
- * ATTRIBUTION. KernelIndex serving run ID, DIGEST.
- * https://kernelindex.com/serving-runs/ID. Accessed DATE." Without a `value`
- * the second sentence is left out. */
-struct ks_cited_serving {
-	struct ks_span summary, model, workload;
-	struct ks_span value, metric, statistic;
-	struct ks_span attribution;
-};
-void ks_citetext_serving(struct ks_buf *out, const struct ks_cited *cited,
-	const struct ks_cited_serving *run);
+/* Fill the parts for a record of any kind; `find` knows those that it refers
+ * to. A BenchmarkRun or ServingRun is cited as KernelIndex does; any other
+ * record by its name and kind. */
+void ks_citetext_compose(struct ks_citetext *out,
+	const struct ks_named *record, ks_named_fn *find, void *arg);
+void ks_citetext_release(struct ks_citetext *text);
+
+/* Append the text. */
+void ks_citetext_print(const struct ks_citetext *text,
+	struct ks_span accessed, struct ks_buf *out);
+
+/* Whether `text` is a day, YYYY-MM-DD, that there is. */
+bool ks_citetext_is_day(struct ks_span text);
 
 #endif

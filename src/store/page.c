@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "format/citetext.h"
 #include "format/kind.h"
 
 /* Of a date, YYYY-MM-DD. */
@@ -62,6 +63,20 @@ ks_page_manifest(struct ks_composing *c, struct ks_error *err)
 		ks_id_print(&c->part->digest, text));
 	ks_page_command(c, "get", " | sha256sum");
 	return KS_OK;
+}
+
+/* ---- citation ----------------------------------------------------------- */
+
+void
+ks_page_citation(struct ks_composing *c, const struct ks_part *const *parts,
+	struct ks_buf *out)
+{
+	const struct ks_named record = ks_part_named(c->part);
+	struct ks_citetext text = KS_CITETEXT_INIT;
+
+	ks_citetext_compose(&text, &record, ks_parts_find, &parts);
+	ks_citetext_print(&text, ks_span_text(c->accessed), out);
+	ks_citetext_release(&text);
 }
 
 /* ---- composing ---------------------------------------------------------- */

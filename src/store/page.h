@@ -9,6 +9,7 @@
 #ifndef KS_STORE_PAGE_H
 #define KS_STORE_PAGE_H
 
+#include "format/naming.h"
 #include "format/ranking.h"
 #include "format/record.h"
 #include "store/catalogue.h"
@@ -78,6 +79,12 @@ void ks_part_release(struct ks_part *part);
 /* "BenchmarkRun", or "" (static, or in the part). */
 const char *ks_part_kind(const struct ks_part *part);
 bool ks_part_is(const struct ks_part *part, const char *kind);
+
+/* A part as names are made of it (format/naming.h); borrows. And a
+ * ks_named_fn: `arg` is a pointer to a list of parts that ends with NULL. */
+struct ks_named ks_part_named(const struct ks_part *part);
+bool ks_parts_find(void *arg, const struct ks_id *digest,
+	struct ks_named *out);
 
 /* Append what a record is called: its title, or the name that its log or spec
  * has for it, or the first digits of its digest. */
@@ -340,6 +347,10 @@ enum ks_status ks_page_raw(struct ks_composing *c, struct ks_error *err)
 /* In the note of the row begun last: what to run for it, about the object. */
 void ks_page_command(struct ks_composing *c, const char *command,
 	const char *options);
+
+/* Append the citation of the object; `parts` as of ks_parts_find(). */
+void ks_page_citation(struct ks_composing *c,
+	const struct ks_part *const *parts, struct ks_buf *out);
 
 /* Sections that several have. */
 void ks_page_strip(struct ks_composing *c, const char *superseded);

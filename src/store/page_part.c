@@ -6,10 +6,7 @@
 
 #include "format/cohort.h"
 #include "format/json.h"
-#include "format/label.h"
 #include "store/page.h"
-
-#define DIGITS 12
 
 /* ---- one record --------------------------------------------------------- */
 
@@ -175,6 +172,33 @@ ks_part_follow(struct ks_store *store, struct ks_span object,
 
 /* ---- names -------------------------------------------------------------- */
 
+struct ks_named
+ks_part_named(const struct ks_part *part)
+{
+	return (struct ks_named){
+		.digest = part->digest, .is_named = part->is_named,
+		.body = part->is_here ? ks_buf_span(&part->body) :
+			ks_span(NULL, 0),
+		.record = part->record, .metadata = part->metadata,
+		.provenance = part->provenance
+	};
+}
+
+bool
+ks_parts_find(void *arg, const struct ks_id *digest, struct ks_named *out)
+{
+	const struct ks_part *const *const *list = arg;
+	const struct ks_part *const *parts = *list;
+
+	for (; *parts != NULL; parts++)
+		if ((*parts)->is_named && ks_id_equal(&(*parts)->digest,
+			digest)) {
+			*out = ks_part_named(*parts);
+			return true;
+		}
+	return false;
+}
+
 const char *
 ks_part_kind(const struct ks_part *part)
 {
@@ -195,45 +219,21 @@ ks_part_is(const struct ks_part *part, const char *kind)
 bool
 ks_part_note(struct ks_span notes, const char *member, struct ks_buf *out)
 {
-	struct ks_span value = ks_json_get(notes, member);
-
-	if (value.len == 0 || ks_json_type(value) != KS_JSON_STRING)
-		return false;
-	ks_json_unescape(out, ks_json_raw(value));
-	return true;
+	return ks_name_member(notes, member, out);
 }
 
 void
 ks_part_digits(struct ks_buf *out, const struct ks_id *digest)
 {
-	char hex[KS_ID_HEX + 1];
-
-	ks_buf_append(out, ks_span(ks_id_print_hex(digest, hex), DIGITS));
-}
-
-/* The members of a spec that name it best. */
-static bool
-spec_name(const struct ks_part *part, struct ks_buf *out)
-{
-	struct ks_span spec = part->record.spec;
-
-	if (ks_part_is(part, "Source") || ks_part_is(part, "Artifact") ||
-		ks_part_is(part, "SoftwareProject"))
-		return ks_part_note(spec, "name", out);
-	return ks_part_is(part, "ModelRevision") &&
-		ks_part_note(spec, "model", out);
+	ks_name_digits(digest, out);
 }
 
 void
 ks_part_title(const struct ks_part *part, struct ks_buf *out)
 {
-	if (ks_part_note(part->metadata, "title", out) ||
-		ks_part_note(part->provenance, "name", out) ||
-		ks_part_note(part->provenance, "summary", out) ||
-		spec_name(part, out) ||
-		ks_part_note(part->metadata, "name", out))
-		return;
-	ks_part_digits(out, &part->digest);
+	const struct ks_named named = ks_part_named(part);
+
+	ks_name_title(&named, out);
 }
 
 /* ---- a benchmark run ---------------------------------------------------- */
@@ -242,59 +242,43 @@ void
 ks_run_implementation(const struct ks_part *implementation,
 	const struct ks_part *operation, struct ks_buf *out)
 {
-	size_t before = out->len;
+	const struct ks_named named = ks_part_named(implementation);
+	const struct ks_named of = ks_part_named(operation);
 
-	ks_label_implementation(out, implementation->metadata,
-		ks_json_get_raw(implementation->provenance, "slug"),
-		operation->metadata);
-	if (out->len == before && implementation->is_named)
-		ks_part_digits(out, &implementation->digest);
-	else if (out->len == before)
-		ks_buf_text(out, "unknown");
+	ks_name_implementation(&named, &of, out);
 }
 
 void
 ks_run_operation(const struct ks_part *operation, struct ks_buf *out)
 {
-	size_t before = out->len;
+	const struct ks_named named = ks_part_named(operation);
 
-	ks_label_operation(out, operation->metadata);
-	if (out->len == before && operation->is_named)
-		ks_part_digits(out, &operation->digest);
-	else if (out->len == before)
-		ks_buf_text(out, "unknown");
+	ks_name_operation(&named, out);
 }
 
 void
 ks_run_workload(const struct ks_part *workload, struct ks_buf *out)
 {
-	size_t before = out->len;
+	const struct ks_named named = ks_part_named(workload);
 
-	if (workload->is_here)
-		ks_label_workload(out, ks_buf_span(&workload->body));
-	if (out->len == before && workload->is_named)
-		ks_part_digits(out, &workload->digest);
-	else if (out->len == before)
-		ks_buf_text(out, "unknown");
+	ks_name_workload(&named, out);
 }
 
-/* The row's name, which review may have restated, stands in the log only where
- * it differs. */
 void
 ks_run_project(const struct ks_part *project, struct ks_buf *out)
 {
-	if (!ks_part_note(project->provenance, "name", out) &&
-		!ks_part_note(project->record.spec, "name", out))
-		ks_part_title(project, out);
+	const struct ks_named named = ks_part_named(project);
+
+	ks_name_project(&named, out);
 }
 
 void
 ks_run_source(const struct ks_part *source, struct ks_span run,
 	struct ks_buf *out)
 {
-	if (!ks_part_note(source->record.spec, "name", out) &&
-		!ks_part_note(ks_json_get(run, "sourceNative"), "source", out))
-		ks_buf_text(out, "unknown");
+	const struct ks_named named = ks_part_named(source);
+
+	ks_name_source(&named, run, out);
 }
 
 void
@@ -392,12 +376,12 @@ ks_serving_release(struct ks_serving_parts *parts)
 	ks_part_release(&parts->source);
 }
 
-/* A configuration is known by its row's summary, which no manifest has. */
 void
 ks_serving_summary(const struct ks_part *configuration, struct ks_buf *out)
 {
-	if (!ks_part_note(configuration->provenance, "summary", out))
-		ks_part_title(configuration, out);
+	const struct ks_named named = ks_part_named(configuration);
+
+	ks_name_configuration(&named, out);
 }
 
 enum ks_status

@@ -14,22 +14,10 @@
 static void
 append_title(struct ks_composing *c, const struct ks_part *operation)
 {
-	const struct ks_part *part = c->part;
-	struct ks_buf *out = &c->title;
+	const struct ks_named named = ks_part_named(c->part);
+	const struct ks_named of = ks_part_named(operation);
 
-	if (ks_part_is(part, "OperationSpec"))
-		ks_run_operation(part, out);
-	else if (ks_part_is(part, "WorkloadCase") ||
-		ks_part_is(part, "WorkloadSuite"))
-		ks_run_workload(part, out);
-	else if (ks_part_is(part, "ImplementationRevision"))
-		ks_run_implementation(part, operation, out);
-	else if (ks_part_is(part, "SoftwareProject"))
-		ks_run_project(part, out);
-	else if (ks_part_is(part, "ServingConfiguration"))
-		ks_serving_summary(part, out);
-	else
-		ks_part_title(part, out);
+	ks_name_record(&named, &of, &c->title);
 }
 
 static void

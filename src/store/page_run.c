@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/citetext.h"
 #include "format/json.h"
 #include "format/label.h"
 #include "format/measure.h"
@@ -430,41 +429,12 @@ static void
 append_citation(struct ks_composing *c, const struct ks_run_parts *parts,
 	struct ks_buf *out)
 {
-	struct ks_span run = parts->run.record.spec;
-	struct ks_buf id = KS_BUF_INIT, operation = KS_BUF_INIT;
-	struct ks_buf workload = KS_BUF_INIT, primary = KS_BUF_INIT;
-	struct ks_buf statistic = KS_BUF_INIT, source = KS_BUF_INIT;
-	struct ks_primary found;
+	const struct ks_part *const others[] = {
+		&parts->implementation, &parts->workload, &parts->operation,
+		&parts->source, NULL
+	};
 
-	(void)ks_part_note(parts->run.provenance, "id", &id);
-	ks_run_operation(&parts->operation, &operation);
-	ks_run_workload(&parts->workload, &workload);
-	if (ks_measure_primary(run, &found)) {
-		ks_readout_value(&primary, found.measurement.value,
-			found.measurement.unit);
-		ks_json_unescape(&statistic, found.measurement.statistic);
-	} else {
-		ks_buf_text(&primary, "0");
-		ks_buf_text(&statistic, "value");
-	}
-	ks_run_source(&parts->source, run, &source);
-	ks_citetext_run(out, &(struct ks_cited){
-		.digest = parts->run.digest, .id = ks_buf_span(&id),
-		.accessed = ks_span_text(c->accessed)
-	}, &(struct ks_cited_run){
-		.implementation = ks_buf_span(&c->title),
-		.operation = ks_buf_span(&operation),
-		.workload = ks_buf_span(&workload),
-		.primary = ks_buf_span(&primary),
-		.statistic = ks_buf_span(&statistic),
-		.source = ks_buf_span(&source)
-	});
-	ks_draft_spent(&c->draft, &id);
-	ks_draft_spent(&c->draft, &operation);
-	ks_draft_spent(&c->draft, &workload);
-	ks_draft_spent(&c->draft, &primary);
-	ks_draft_spent(&c->draft, &statistic);
-	ks_draft_spent(&c->draft, &source);
+	ks_page_citation(c, others, out);
 }
 
 static void

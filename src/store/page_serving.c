@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/citetext.h"
 #include "format/json.h"
 #include "format/measure.h"
 #include "format/readout.h"
@@ -24,14 +23,12 @@ struct names {
 
 /* ---- names -------------------------------------------------------------- */
 
-/* KernelIndex names these by title, else by slug. */
 static void
 append_name(struct ks_buf *out, const struct ks_part *part)
 {
-	if (!ks_part_note(part->metadata, "title", out) &&
-		!ks_part_note(part->provenance, "slug", out) &&
-		!ks_part_note(part->metadata, "name", out))
-		ks_part_title(part, out);
+	const struct ks_named named = ks_part_named(part);
+
+	ks_name_served(&named, out);
 }
 
 /* A stack by title, else by version. */
@@ -63,27 +60,10 @@ append_topology(struct ks_buf *out, struct ks_span run)
 	}
 }
 
-/* "SOURCE · closed/available · entry 5.1-0001" */
-static void
-append_attribution(struct ks_buf *out, const struct ks_serving_parts *parts)
-{
-	struct ks_span run = parts->run.record.spec;
-	struct ks_span native = ks_json_get(run, "sourceNative");
-
-	ks_run_source(&parts->source, run, out);
-	if (native.len == 0)
-		return;
-	ks_buf_text(out, " · ");
-	ks_draft_scalar(out, ks_json_get(native, "division"));
-	ks_buf_byte(out, '/');
-	ks_draft_scalar(out, ks_json_get(native, "category"));
-	ks_buf_text(out, " · entry ");
-	ks_draft_scalar(out, ks_json_get(native, "externalId"));
-}
-
 static void
 find_names(const struct ks_serving_parts *parts, struct names *out)
 {
+	const struct ks_named source = ks_part_named(&parts->source);
 	char hex[KS_ID_HEX + 1];
 
 	if (!ks_part_note(parts->run.provenance, "id", &out->id))
@@ -94,7 +74,8 @@ find_names(const struct ks_serving_parts *parts, struct names *out)
 	append_stack(&out->stack, &parts->stack);
 	append_name(&out->workload, &parts->workload);
 	append_topology(&out->topology, parts->run.record.spec);
-	append_attribution(&out->attribution, parts);
+	ks_name_attribution(&source, parts->run.record.spec,
+		&out->attribution);
 }
 
 static void
@@ -314,46 +295,17 @@ say_workload(struct ks_composing *c, const struct ks_part *workload,
 		KS_ROW_OBJECT);
 }
 
-static enum ks_status
-say_citation(struct ks_composing *c, const struct ks_serving_parts *parts,
-	const struct names *names, struct ks_error *err)
+static void
+say_citation(struct ks_composing *c, const struct ks_serving_parts *parts)
 {
-	struct ks_buf id = KS_BUF_INIT, value = KS_BUF_INIT;
-	struct ks_buf metric = KS_BUF_INIT, statistic = KS_BUF_INIT;
-	struct ks_measurement *rows;
-	size_t count;
-	enum ks_status status = ks_measure_list(parts->run.record.spec, &rows,
-		&count, err);
+	const struct ks_part *const others[] = {
+		&parts->configuration, &parts->model, &parts->workload,
+		&parts->source, NULL
+	};
 
-	if (status != KS_OK)
-		return status;
-	(void)ks_part_note(parts->run.provenance, "id", &id);
-	if (count > 0) {
-		append_measurement(&value, &rows[0]);
-		ks_json_unescape(&metric, rows[0].metric);
-		ks_json_unescape(&statistic, rows[0].statistic);
-	}
-	free(rows);
 	ks_draft_section(&c->draft, "Cite this result (permalink, digest, "
 		"access date)");
-	ks_citetext_serving(ks_draft_row(&c->draft, "", KS_ROW_LOG),
-		&(struct ks_cited){
-			.digest = parts->run.digest, .id = ks_buf_span(&id),
-			.accessed = ks_span_text(c->accessed)
-		}, &(struct ks_cited_serving){
-			.summary = ks_buf_span(&names->summary),
-			.model = ks_buf_span(&names->model),
-			.workload = ks_buf_span(&names->workload),
-			.value = ks_buf_span(&value),
-			.metric = ks_buf_span(&metric),
-			.statistic = ks_buf_span(&statistic),
-			.attribution = ks_buf_span(&names->attribution)
-		});
-	ks_draft_spent(&c->draft, &id);
-	ks_draft_spent(&c->draft, &value);
-	ks_draft_spent(&c->draft, &metric);
-	ks_draft_spent(&c->draft, &statistic);
-	return KS_OK;
+	ks_page_citation(c, others, ks_draft_row(&c->draft, "", KS_ROW_LOG));
 }
 
 static void
@@ -396,11 +348,11 @@ say_all(struct ks_composing *c, const struct ks_serving_parts *parts,
 		return status;
 	ks_page_history(c);
 	status = ks_page_manifest(c, err);
-	if (status == KS_OK)
-		status = say_citation(c, parts, names, err);
-	if (status == KS_OK)
-		say_footer(c, parts, names);
-	return status;
+	if (status != KS_OK)
+		return status;
+	say_citation(c, parts);
+	say_footer(c, parts, names);
+	return KS_OK;
 }
 
 enum ks_status
