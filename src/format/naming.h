@@ -16,9 +16,8 @@ struct ks_named {
 	struct ks_id digest;
 	bool is_named;		/* something refers to it */
 	struct ks_span body;	/* empty = not at hand */
-	struct ks_record record;	/* kind NULL, spec empty: raw, or not
-					 * at hand */
-	struct ks_span metadata, provenance;	/* canonical objects, or empty */
+	struct ks_record record;	/* all zero: raw, or not at hand */
+	struct ks_span metadata, provenance;	/* objects, or empty */
 };
 
 /* Fill *out with the record of a digest, borrowed; false when nothing is known

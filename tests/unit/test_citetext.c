@@ -130,8 +130,8 @@ a_serving_run_is_cited_with_its_attribution(void **state)
 #define NATIVE "\"sourceNative\":{\"category\":\"datacenter\"," \
 	"\"division\":\"closed\",\"externalId\":\"5.1-1\"," \
 	"\"source\":\"mlperf\"}"
-#define NAMES "\"configurationDigest\":\"" DIGIT("5") "\"," 
-#define MODEL "\"modelDigest\":\"" DIGIT("6") "\"," 
+#define NAMES "\"configurationDigest\":\"" DIGIT("5") "\","
+#define MODEL "\"modelDigest\":\"" DIGIT("6") "\","
 	const struct given run = { DIGEST, KI "ServingRun", BODY("ServingRun",
 		"{" NAMES "\"measurements\":[{\"metric\":\"throughput\","
 		"\"statistic\":\"reported\",\"unit\":\"tokens_s\","
