@@ -575,6 +575,7 @@ struct ks_signature_result {
 	char signer[300];	/* NAME+ID of the key; "" = none */
 	uint64_t witnesses;	/* cosigners of the policy that signed */
 	int64_t time;		/* the latest time of theirs; 0 = none */
+	int64_t first;		/* the earliest: since when it is proven */
 	bool pinned, remembered;	/* what was written */
 	char evidence[1024];	/* of a fork: where it was left; "" = none */
 };
@@ -992,6 +993,110 @@ struct ks_import_result {
 enum ks_status ks_snapshot_import(const char *path, const char *directory,
 	const struct ks_import_options *options,
 	struct ks_import_result *result, struct ks_error *err) KS_CHECKED;
+
+/* ---- Citations ---------------------------------------------------------- */
+
+enum ks_cite_format {
+	KS_CITE_TEXT,		/* as KernelIndex gives it, and LF */
+	KS_CITE_BIBTEX,
+	KS_CITE_CSL_JSON,
+	KS_CITE_RIS
+};
+
+struct ks_cite_options {
+	int64_t now;		/* POSIX seconds */
+	const char *accessed;	/* the day that is named, YYYY-MM-DD; NULL =
+				 * the day of `now` */
+	enum ks_cite_format format;
+	const struct ks_watch *watch;
+};
+
+/* Append the citation of a record to `text` and, unless it is NULL, a citation
+ * file (store-layout.md, section "citation files") to `file`. With a file, both
+ * are as of the newest snapshot of what the store is opened at, whatever is
+ * said of the record later. KS_INVALID: it is no record. With a file also
+ * KS_UNTRUSTED: nothing is signed; KS_NOT_FOUND: the record is not covered by
+ * what is signed, or something that it refers to is not here; KS_CORRUPT: the
+ * log is not what is signed. */
+enum ks_status ks_cite(struct ks_store *store, const struct ks_id *digest,
+	const struct ks_cite_options *options, struct ks_buf *text,
+	struct ks_buf *file, struct ks_error *err) KS_CHECKED;
+
+/* What can be checked. */
+enum ks_check_form {
+	KS_CHECK_CITATION,	/* a citation file */
+	KS_CHECK_PROOF,		/* a tlog-proof, with its entry */
+	KS_CHECK_TEXT		/* a text that has one digest in it: by itself
+				 * it proves nothing */
+};
+
+/* Bytes of what is checked, at most. */
+#define KS_CHECK_MAX ((uint64_t)1 << 24)
+
+struct ks_check_options {
+	const struct ks_trust_options *trust;	/* NULL = nobody */
+	const struct ks_span *entry;	/* that a tlog-proof is about, byte for
+					 * byte; NULL = none */
+	const struct ks_watch *watch;
+};
+
+/* What was found. Texts are "" where there is none, or they do not apply. */
+struct ks_check_result {
+	enum ks_check_form form;
+	bool has_digest;
+	struct ks_id digest;	/* of the record */
+	struct ks_buf kind;	/* in full */
+	struct ks_buf text;	/* the citation */
+	char accessed[11];	/* a claim that nothing can prove */
+	char origin[256];	/* of the log */
+	char signer[300];	/* NAME+ID of its key, as the note says */
+	uint64_t size, index;	/* entries that the note signs; of these, the
+				 * one that publishes */
+	struct ks_id root;
+	char at[21];		/* its time: a claim of the log's writer */
+	uint64_t objects, lines;
+	struct ks_signature_result signature;
+};
+
+#define KS_CHECK_RESULT_INIT { .kind = KS_BUF_INIT, .text = KS_BUF_INIT }
+
+/* Check what somebody hands over, without a store. KS_OK also when the
+ * signature does not count: read `signature`. KS_CORRUPT: it is malformed or
+ * forged; KS_UNSUPPORTED: it needs a newer kistore; KS_USAGE: there is an entry
+ * and no proof, or a proof and no entry. Nothing is remembered or pinned. The
+ * result is released whatever comes of it. */
+enum ks_status ks_check(struct ks_span bytes,
+	const struct ks_check_options *options,
+	struct ks_check_result *result, struct ks_error *err) KS_CHECKED;
+void ks_check_release(struct ks_check_result *result);
+
+/* What a store says of the record now. */
+struct ks_check_standing {
+	uint64_t size;		/* entries that it was read by */
+	uint64_t index;		/* of the publish line */
+	char at[21];
+	uint64_t snapshot;	/* the first that covers it; 0 = none */
+	bool older;		/* the store ends before what is proven */
+	bool retracted, superseded, taken_down;
+	bool has_successor;
+	struct ks_id successor;
+	uint64_t changed;	/* the entry that says so */
+	char changed_at[21];
+	struct ks_buf reason;
+	bool differs;		/* the text is not what the store gives: */
+	struct ks_buf text;
+	struct ks_signature_result signature;	/* of the store itself */
+};
+
+#define KS_CHECK_STANDING_INIT { .reason = KS_BUF_INIT, .text = KS_BUF_INIT }
+
+/* Look up in a store what was checked. KS_NOT_FOUND: it was never published
+ * there; KS_CORRUPT: the store is another log than what was proven. */
+enum ks_status ks_check_store(struct ks_store *store,
+	const struct ks_check_options *options,
+	const struct ks_check_result *checked,
+	struct ks_check_standing *out, struct ks_error *err) KS_CHECKED;
+void ks_check_standing_release(struct ks_check_standing *standing);
 
 /* ---- Attestations ------------------------------------------------------- */
 

@@ -107,6 +107,12 @@
 	X(snapshot_import, "snapshot import", "FILE|- [DIR]", 1, 2, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
 		"make a store of a snapshot file, or continue one") \
+	X(cite, "cite", "REF", 1, 1, \
+		KS_HAS_STORE | KS_HAS_AT | KS_HAS_VIEW, \
+		"print how a record is cited, and prove it") \
+	X(check, "check", "FILE|DIGEST...", 1, KS_ANY, \
+		KS_HAS_STORE | KS_HAS_JSON, \
+		"check a citation, with or without a store") \
 	X(canon, "canon", "FILE|-", 1, 1, 0, \
 		"print the canonical bytes of a JSON text") \
 	X(digest, "digest", "FILE...|-", 1, KS_ANY, KS_HAS_JSON, \

@@ -130,15 +130,15 @@ ks_cli_trust_release(struct ks_cli_trust *trust)
 
 /* ---- telling what came of it ----------------------------------------- */
 
-static void
-print_time(int64_t seconds, char out[32])
+void
+ks_cli_time(int64_t seconds, char out[KS_CLI_TIME])
 {
 	time_t when = (time_t)seconds;
 	struct tm utc;
 
 	if (gmtime_r(&when, &utc) == NULL ||
-		strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-		(void)snprintf(out, 32, "@%" PRId64, seconds);
+		strftime(out, KS_CLI_TIME, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+		(void)snprintf(out, KS_CLI_TIME, "@%" PRId64, seconds);
 }
 
 static void
@@ -160,7 +160,7 @@ print_extent(const struct ks_signature_result *result)
 void
 ks_cli_print_signature(const struct ks_signature_result *result)
 {
-	char time[32];
+	char time[KS_CLI_TIME];
 
 	if (!result->asked)
 		return;
@@ -172,7 +172,7 @@ ks_cli_print_signature(const struct ks_signature_result *result)
 	if (result->size > 0)
 		print_extent(result);
 	if (result->witnesses > 0) {
-		print_time(result->time, time);
+		ks_cli_time(result->time, time);
 		ks_out_printf("cosigned by %" PRIu64 ", last at %s\n",
 			result->witnesses, time);
 	}
@@ -189,7 +189,7 @@ void
 ks_cli_doc_signature(struct ks_doc *doc,
 	const struct ks_signature_result *result)
 {
-	char time[32];
+	char time[KS_CLI_TIME];
 
 	ks_doc_object(doc, "signature");
 	ks_doc_text(doc, "verdict", result->verdict);
@@ -202,7 +202,7 @@ ks_cli_doc_signature(struct ks_doc *doc,
 		ks_doc_null(doc, "signer");
 	ks_doc_integer(doc, "witnesses", (int64_t)result->witnesses);
 	if (result->witnesses > 0) {
-		print_time(result->time, time);
+		ks_cli_time(result->time, time);
 		ks_doc_text(doc, "cosignedAt", time);
 	} else {
 		ks_doc_null(doc, "cosignedAt");

@@ -60,6 +60,10 @@ bool ks_cli_is_key(const char *text);
 enum ks_status ks_cli_key_text(const char *key, struct ks_buf *out,
 	struct ks_error *err) KS_CHECKED;
 
+/* A time as "YYYY-MM-DDTHH:MM:SSZ". */
+#define KS_CLI_TIME 32
+void ks_cli_time(int64_t seconds, char out[KS_CLI_TIME]);
+
 /* The lines of a summary that tell the verdict, and a member "signature" of a
  * document. */
 void ks_cli_print_signature(const struct ks_signature_result *result);

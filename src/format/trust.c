@@ -610,6 +610,7 @@ count_witnesses(struct judging *judging)
 
 	judging->result->witnesses = 0;
 	judging->result->time = 0;
+	judging->result->first = 0;
 	for (i = 0; i < ring->count; i++) {
 		if (!ring->open[i].verified ||
 			ring->keys[i].type != KS_SIGNATURE_COSIGNATURE)
@@ -617,6 +618,9 @@ count_witnesses(struct judging *judging)
 		judging->result->witnesses++;
 		if (ring->open[i].time > judging->result->time)
 			judging->result->time = ring->open[i].time;
+		if (judging->result->witnesses == 1 ||
+			ring->open[i].time < judging->result->first)
+			judging->result->first = ring->open[i].time;
 	}
 }
 

@@ -121,7 +121,8 @@ struct ks_trust_result {
 	struct ks_id root;
 	struct ks_vkey key;
 	size_t witnesses;	/* cosignatures by keys of the policy */
-	uint64_t time;		/* the latest of theirs, 0 = none */
+	uint64_t time, first;	/* the latest of theirs, and the earliest; 0 =
+				 * none */
 	/* Of ROLLBACK and FORK: the note that was seen before. Owned by the
 	 * trust. */
 	struct ks_span seen;

@@ -164,6 +164,8 @@ ks_trusted_describe(const struct ks_trust *trust,
 	out->witnesses = result->witnesses;
 	out->time = result->time > INT64_MAX ? INT64_MAX :
 		(int64_t)result->time;
+	out->first = result->first > INT64_MAX ? INT64_MAX :
+		(int64_t)result->first;
 }
 
 /* A pin trusts what was trusted: not a key without the witnesses that the
