@@ -12,9 +12,9 @@ struct checked {
 	const char *name;	/* as it was given */
 	struct ks_check_result result;
 	struct ks_check_standing standing;
-	bool has_standing;
+	bool is_read, has_standing;
 	enum ks_status status;
-	struct ks_error err;	/* why, where nothing else says it */
+	struct ks_error err;	/* why */
 };
 
 struct checking {
@@ -167,6 +167,7 @@ check_one(struct checking *checking, const char *name,
 		.result = KS_CHECK_RESULT_INIT,
 		.standing = KS_CHECK_STANDING_INIT, .err = KS_ERROR_INIT };
 	checked->status = read_bytes(name, &bytes, &checked->err);
+	checked->is_read = checked->status == KS_OK;
 	if (checked->status == KS_OK)
 		checked->status = ks_check(ks_buf_span(&bytes),
 			&checking->options, &checked->result, &checked->err);
@@ -395,9 +396,11 @@ tell(struct ks_cli *cli, struct checked *checked, struct ks_error *err)
 		status = print_json(checked, judged, err);
 	else if (judged)
 		print_checked(checked);
+	/* That a file cannot be read says already which one. */
 	if (checked->status != KS_OK)
-		ks_out_message(cli, "%s: %s", ks_in_name(checked->name),
-			checked->err.message);
+		ks_out_message(cli, "%s%s%s", checked->is_read ?
+			ks_in_name(checked->name) : "", checked->is_read ?
+			": " : "", checked->err.message);
 	return status;
 }
 

@@ -48,7 +48,7 @@ enum ks_status ks_citation_add(struct ks_citation *citation,
 	const struct ks_id *digest, struct ks_span body, struct ks_error *err)
 	KS_CHECKED;
 enum ks_status ks_citation_add_line(struct ks_citation *citation,
-	struct ks_span line, uint64_t index, const struct ks_proof *proof,
+	struct ks_span text, uint64_t index, const struct ks_proof *proof,
 	struct ks_error *err) KS_CHECKED;
 
 /* Whether an object was added. */
