@@ -1098,6 +1098,40 @@ enum ks_status ks_check_store(struct ks_store *store,
 	struct ks_check_standing *out, struct ks_error *err) KS_CHECKED;
 void ks_check_standing_release(struct ks_check_standing *standing);
 
+/* ---- Publishing --------------------------------------------------------- */
+
+struct ks_publish_options {
+	uint64_t size;	/* 0 = the newest snapshot */
+	const struct ks_watch *watch;
+};
+
+struct ks_publish_result {
+	char origin[256];
+	uint64_t size;		/* entries that are published now */
+	uint64_t served;	/* before; 0 = none */
+	struct ks_id root;
+	bool has_repository;	/* false: held back (W10) */
+	bool changed;		/* anything was written or removed */
+	/* What was written: files by what they are, all files, their bytes;
+	 * and files that were removed. */
+	uint64_t tiles, bundles, objects, dictionaries, packs;
+	uint64_t written, bytes, removed;
+};
+
+/* Make or continue a directory for any web server or object store, from a
+ * signed snapshot (store-layout.md, section "W"): tiles, objects, the snapshot
+ * file, the repository for git's dumb HTTP, and last the checkpoint.
+ *
+ * KS_UNTRUSTED: nothing is signed. KS_NOT_FOUND: there is no such snapshot, or
+ * something in it was taken down later. KS_INVALID: `directory` holds something
+ * else, another log, a fork of this one, or a newer size. KS_BUSY: another
+ * process is publishing there. KS_CORRUPT: what is to be published is damaged
+ * or not what was signed. After a failure what was served before is served
+ * still. */
+enum ks_status ks_publish(struct ks_store *store, const char *directory,
+	const struct ks_publish_options *options,
+	struct ks_publish_result *result, struct ks_error *err) KS_CHECKED;
+
 /* ---- Attestations ------------------------------------------------------- */
 
 /* What somebody says of a record, to be signed and put. Texts are UTF-8; one

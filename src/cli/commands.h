@@ -113,6 +113,9 @@
 	X(check, "check", "FILE|DIGEST...", 1, KS_ANY, \
 		KS_HAS_STORE | KS_HAS_JSON, \
 		"check a citation, with or without a store") \
+	X(publish, "publish", "DIR", 1, 1, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS, \
+		"make a static directory for any web server") \
 	X(canon, "canon", "FILE|-", 1, 1, 0, \
 		"print the canonical bytes of a JSON text") \
 	X(digest, "digest", "FILE...|-", 1, KS_ANY, KS_HAS_JSON, \

@@ -1,5 +1,6 @@
 /*
- * Snapshot files, in their parts (private to store/archive_*.c).
+ * Snapshot files, in their parts (private to store/archive_*.c; takedowns are
+ * of use to store/publish*.c, too).
  *
  * A file is read in one pass (store-layout.md S12): its notes as they come, its
  * lines into a spool while their root is taken; then, before the first object,

@@ -344,6 +344,18 @@ enum ks_status ks_gitdb_prune(struct ks_gitdb *db, bool afresh, int lock,
 enum ks_status ks_gitdb_delete_refs(struct ks_gitdb *db,
 	struct ks_span commands, int lock, struct ks_error *err) KS_CHECKED;
 
+/* Write a pack of what the revisions lead to, as `git pack-objects --revs`
+ * reads them ("ID" and "^ID", a line each), to the open file `pack`;
+ * `revisions` is open at its start. By stock git, and nothing is written
+ * elsewhere. */
+enum ks_status ks_gitdb_pack(struct ks_gitdb *db, int revisions, int pack,
+	struct ks_error *err) KS_CHECKED;
+
+/* Make the index of a pack (whose name ends in ".pack"), wherever it is; no
+ * file `index` is there yet. */
+enum ks_status ks_gitdb_index_pack(struct ks_gitdb *db, const char *pack,
+	const char *index, struct ks_error *err) KS_CHECKED;
+
 /* What keeps git from removing objects: whether it was told never to
  * (extensions.preciousObjects); and each pack and place that it leaves as it
  * is ("objects/pack/pack-….keep", "objects/info/alternates"). */

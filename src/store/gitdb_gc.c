@@ -58,9 +58,12 @@ git_environment(char *prompt)
 /* Where git reads from and writes to, and what it inherits. */
 struct channels {
 	int input;	/* -1: nothing */
-	int output;
+	int output;	/* -1: with its messages */
+	int messages;	/* of which the last one is kept */
 	int lock;	/* a descriptor that is held while it runs; -1: none */
 };
+
+#define NO_CHANNELS { .input = -1, .output = -1, .messages = -1, .lock = -1 }
 
 static int
 set_actions(posix_spawn_file_actions_t *actions,
@@ -72,10 +75,11 @@ set_actions(posix_spawn_file_actions_t *actions,
 
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions,
+			channels->output < 0 ? channels->messages :
 			channels->output, 1);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions,
-			channels->output, 2);
+			channels->messages, 2);
 	return rc;
 }
 
@@ -153,10 +157,10 @@ wait_for(pid_t pid, const char *what, const char *line, struct ks_error *err)
 }
 
 static enum ks_status
-run_git(char *const arguments[], const char *what, int input, int lock,
-	struct ks_error *err)
+run_git(char *const arguments[], const char *what,
+	const struct channels *given, struct ks_error *err)
 {
-	struct channels channels = { .input = input, .lock = lock };
+	struct channels channels = *given;
 	char line[256];
 	int ends[2];
 	pid_t pid;
@@ -166,7 +170,7 @@ run_git(char *const arguments[], const char *what, int input, int lock,
 		return ks_fail_errno(err, "git %s", what);
 	(void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
 	(void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-	channels.output = ends[1];
+	channels.messages = ends[1];
 	rc = spawn_git(arguments, &channels, &pid);
 	(void)close(ends[1]);
 	if (rc != 0) {
@@ -187,7 +191,7 @@ run_git(char *const arguments[], const char *what, int input, int lock,
  * with NULL. */
 static enum ks_status
 git(struct ks_gitdb *db, const char *what, const char *const words[],
-	int input, int lock, struct ks_error *err)
+	const struct channels *channels, struct ks_error *err)
 {
 	static const char *const common[] = { "-c",
 		"core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
@@ -208,7 +212,7 @@ git(struct ks_gitdb *db, const char *what, const char *const words[],
 	for (i = 0; i < used; i++)
 		failed = failed || arguments[i] == NULL;
 	status = failed ? ks_fail_nomem(err) :
-		run_git(arguments, what, input, lock, err);
+		run_git(arguments, what, channels, err);
 	for (i = 0; i < used; i++)
 		free(arguments[i]);
 	return status;
@@ -227,7 +231,8 @@ enum ks_status
 ks_gitdb_gc(struct ks_gitdb *db, struct ks_error *err)
 {
 	static const char *const words[] = { "gc", "--quiet", NULL };
-	enum ks_status status = git(db, "gc", words, -1, -1, err);
+	const struct channels channels = NO_CHANNELS;
+	enum ks_status status = git(db, "gc", words, &channels, err);
 
 	return status == KS_OK ? reopen(db, err) : status;
 }
@@ -244,10 +249,13 @@ ks_gitdb_prune(struct ks_gitdb *db, bool afresh, int lock,
 		"gc.cruftPacks=false", "-c", "gc.aggressiveWindow=10", "-c",
 		"gc.aggressiveDepth=50", "gc", "--quiet", "--prune=now",
 		afresh ? "--aggressive" : NULL, NULL };
-	enum ks_status status = git(db, "reflog", reflog, -1, lock, err);
+	struct channels channels = NO_CHANNELS;
+	enum ks_status status;
 
+	channels.lock = lock;
+	status = git(db, "reflog", reflog, &channels, err);
 	if (status == KS_OK)
-		status = git(db, "gc", gc, -1, lock, err);
+		status = git(db, "gc", gc, &channels, err);
 	return status == KS_OK ? reopen(db, err) : status;
 }
 
@@ -281,14 +289,39 @@ ks_gitdb_delete_refs(struct ks_gitdb *db, struct ks_span commands, int lock,
 	struct ks_error *err)
 {
 	static const char *const words[] = { "update-ref", "--stdin", NULL };
-	int input = -1;
-	enum ks_status status = make_input(db, commands, &input, err);
+	struct channels channels = NO_CHANNELS;
+	enum ks_status status = make_input(db, commands, &channels.input, err);
 
+	channels.lock = lock;
 	if (status == KS_OK)
-		status = git(db, "update-ref", words, input, lock, err);
-	if (input >= 0)
-		(void)close(input);
+		status = git(db, "update-ref", words, &channels, err);
+	if (channels.input >= 0)
+		(void)close(channels.input);
 	return status;
+}
+
+enum ks_status
+ks_gitdb_pack(struct ks_gitdb *db, int revisions, int pack,
+	struct ks_error *err)
+{
+	static const char *const words[] = { "pack-objects", "--revs",
+		"--stdout", "--delta-base-offset", "--quiet", NULL };
+	struct channels channels = NO_CHANNELS;
+
+	channels.input = revisions;
+	channels.output = pack;
+	return git(db, "pack-objects", words, &channels, err);
+}
+
+enum ks_status
+ks_gitdb_index_pack(struct ks_gitdb *db, const char *pack, const char *index,
+	struct ks_error *err)
+{
+	const char *words[] = { "-c", "pack.writeReverseIndex=false",
+		"index-pack", "-o", index, pack, NULL };
+	const struct channels channels = NO_CHANNELS;
+
+	return git(db, "index-pack", words, &channels, err);
 }
 
 bool

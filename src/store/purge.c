@@ -572,10 +572,11 @@ remove_old(struct purge *purge, struct ks_error *err)
 		"--purge goes on)");
 }
 
+/* Compose the history anew; `plan` stays in use. */
 static enum ks_status
-carry_out(struct purge *purge, struct ks_error *err)
+compose(struct purge *purge, struct ks_git_plan *plan, struct ks_error *err)
 {
-	const struct ks_git_plan plan = {
+	*plan = (struct ks_git_plan){
 		.cuts = purge->cuts,
 		.count = purge->target_count,
 		.limit = KS_LIMIT_SEGMENT,
@@ -583,11 +584,18 @@ carry_out(struct purge *purge, struct ks_error *err)
 		.edit = edit_segment,
 		.step = step
 	};
+	return ks_gitdb_rewrite(&purge->rewrite, purge->store->db,
+		&purge->store->head, plan, err);
+}
+
+static enum ks_status
+carry_out(struct purge *purge, struct ks_error *err)
+{
+	struct ks_git_plan plan;
 	enum ks_status status = check_worktree(purge, err);
 
 	if (status == KS_OK)
-		status = ks_gitdb_rewrite(&purge->rewrite, purge->store->db,
-			&purge->store->head, &plan, err);
+		status = compose(purge, &plan, err);
 	if (status == KS_OK)
 		status = look_elsewhere(purge, err);
 	if (status != KS_OK)
@@ -693,6 +701,28 @@ ks_purge(struct ks_store *store, int lock, const struct ks_watch *watch,
 			carry_out(&purge, err);
 	if (status == KS_OK)
 		tell_rest(&purge);
+	release(&purge);
+	return status;
+}
+
+enum ks_status
+ks_purge_is_due(struct ks_store *store, const struct ks_watch *watch,
+	bool *due, struct ks_error *err)
+{
+	struct ks_gc_result result = { .tags = "" };
+	struct purge purge = { .store = store, .lock = -1, .watch = watch,
+		.result = &result };
+	struct ks_git_plan plan;
+	enum ks_status status = read_log(&purge, err);
+
+	*due = false;
+	if (status == KS_OK)
+		status = choose_targets(&purge, err);
+	if (status == KS_OK && purge.target_count > 0) {
+		status = compose(&purge, &plan, err);
+		*due = status == KS_OK && ks_gitdb_rewrite_counts(
+			purge.rewrite)->rewritten > 0;
+	}
 	release(&purge);
 	return status;
 }

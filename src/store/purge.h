@@ -15,4 +15,12 @@ enum ks_status ks_purge(struct ks_store *store, int lock,
 	const struct ks_watch *watch, struct ks_gc_result *result,
 	struct ks_error *err) KS_CHECKED;
 
+/* Whether history has what a purge would remove: what takedowns that count have
+ * taken from the newest state. Nothing is changed, but the caller holds the
+ * store's lock. KS_CORRUPT, KS_UNSUPPORTED:
+ * the log has faults, or lines that need a newer kistore. */
+enum ks_status ks_purge_is_due(struct ks_store *store,
+	const struct ks_watch *watch, bool *due, struct ks_error *err)
+	KS_CHECKED;
+
 #endif

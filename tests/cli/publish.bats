@@ -1,0 +1,495 @@
+#!/usr/bin/env bats
+# kistore publish: the directory that web servers show (store-layout.md, section
+# "W"). What is in it is judged by tests/lib/tiles.py, git, zstd and sha256sum.
+
+load ../lib/common
+load ../lib/store
+load ../lib/sign
+
+prepare() {
+	signed_store
+	WWW=$BATS_TEST_TMPDIR/www
+}
+
+publish() {
+	kistore publish "$@"
+}
+
+# tiles SIZE [TAKEN-DOWN] [DIR]
+tiles() {
+	local told
+	need_command python3
+	told=$(python3 "$REPO/tests/lib/tiles.py" "${3-$WWW}" "$ORIGIN") || {
+		echo "$told"
+		return 1
+	}
+	[ "$told" = "$1 ${2-0}" ] || {
+		echo "tiles: $told, not $1 ${2-0}"
+		return 1
+	}
+}
+
+# grow COUNT: so many entries more, and a snapshot.
+grow() {
+	local i
+	rm -rf raw
+	mkdir raw
+	for ((i = 0; i < $1; i++)); do
+		echo "$i of $RANDOM" >"raw/$i"
+	done
+	kistore artifact put raw/* >/dev/null
+	snapshot log.key
+}
+
+# state [DIR]: every file with inode, size and times. names: alone.
+# shellcheck disable=SC2120 # tests pass arguments
+state() {
+	find "${1-$WWW}" -printf '%P %i %s %T@ %C@ %m\n' | sort
+}
+
+names() {
+	(cd "$WWW" && find . -type f | sort)
+}
+
+# objects: all that are there have their digests; how many.
+objects() {
+	local path hex
+	(
+		cd "$WWW" || exit
+		find objects -type f | while read -r path; do
+			hex=${path#objects/}
+			hex=${hex%.zst}
+			hex=${hex//\//}
+			zstd -dqc "$path" | sha256sum | grep -q "^$hex" ||
+				echo "wrong: $path"
+		done
+		find objects -type f | wc -l
+	)
+}
+
+# serve DIR: over HTTP on 127.0.0.1; $URL.
+serve() {
+	need_command python3
+	python3 -c '
+import functools, http.server, sys
+handler = functools.partial(http.server.SimpleHTTPRequestHandler,
+    directory=sys.argv[1])
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()' "$1" >port 2>served 3>&- &
+	SERVER=$!
+	while [ ! -s port ]; do
+		kill -0 "$SERVER" || skip "no server can be started here"
+		sleep 0.05
+	done
+	URL=http://127.0.0.1:$(<port)
+}
+
+teardown() {
+	[ -z "${SERVER:-}" ] || kill "$SERVER"
+}
+
+clone_is() {
+	git clone -q "$URL/repository.git" "$1"
+	[ "$(git -C "$1" rev-parse HEAD)" = "$2" ]
+	git -C "$1" fsck --strict --no-progress --no-dangling
+}
+
+# ---- What is made ------------------------------------------------------------
+
+@test "tiles, objects, snapshot and repository are there, and as they should be" {
+	expect 0 publish "$WWW"
+	silent_err
+	grep -qE "^published 9 entries of $ORIGIN: wrote 17 files, [0-9]+ bytes; removed 0\$" "$OUT"
+	tiles 9
+	cmp <(stored_note) "$WWW/checkpoint"
+	[ "$(objects)" = 7 ]
+	expect 0 kistore snapshot verify "$WWW/snapshot/9.kistore" --key "$VKEY"
+	[ "$(ls "$WWW")" = "$(printf '%s\n' checkpoint objects repository.git \
+		snapshot tile)" ]
+}
+
+@test "files are 0644 and directories 0755, whatever the umask" {
+	(umask 077 && publish "$WWW")
+	[ -z "$(find "$WWW" -type f ! -perm 0644)" ]
+	[ -z "$(find "$WWW" -type d ! -perm 0755)" ]
+	rm -rf "$WWW"
+	(umask 0 && publish "$WWW")
+	[ -z "$(find "$WWW" -type f ! -perm 0644)" ]
+	[ -z "$(find "$WWW" -type d ! -perm 0755)" ]
+}
+
+@test "the program that judges tiles agrees with the vectors, and finds each fault" {
+	need_command python3
+	need_shared vectors/trust/log300
+	cp -R "$SHARED/vectors/trust/log300" log
+	chmod -R u+w log
+	[ "$(python3 "$REPO/tests/lib/tiles.py" log)" = "300 0" ]
+	local file
+	for file in tile/0/000 tile/0/001.p/44 tile/1/000.p/1 tile/entries/000; do
+		cp -R log bad
+		printf 'X' | dd of="bad/$file" bs=1 seek=7 conv=notrunc status=none
+		fails python3 "$REPO/tests/lib/tiles.py" bad
+		rm "bad/$file"
+		fails python3 "$REPO/tests/lib/tiles.py" bad
+		rm -rf bad
+	done
+}
+
+@test "the receipt as JSON counts what was written" {
+	expect 0 kistore publish --json "$WWW"
+	jq -e '.schema == "kistore-publish/1" and .size == 9 and .served == 0
+		and .changed and .repository and .wrote.objects == 7
+		and .wrote.tiles == 1 and .wrote.bundles == 1
+		and .wrote.packs == 1 and .wrote.files == 17
+		and .removed == 0' "$OUT"
+	[ "$(jq .wrote.bytes "$OUT")" = "$(find "$WWW" -type f -printf '%s\n' |
+		paste -sd+ | bc)" ]
+	expect 0 kistore publish --json "$WWW"
+	jq -e '.served == 9 and (.changed | not) and .wrote.files == 0' "$OUT"
+}
+
+@test "stock git clones what a plain web server shows" {
+	publish "$WWW" >/dev/null
+	serve "$WWW"
+	clone_is clone "$(commit_id)"
+	[ "$(git -C clone tag)" = snapshot/9 ]
+	expect 0 kistore -C clone verify --key "$VKEY"
+}
+
+@test "an unsigned tail is not published" {
+	kistore retract "$RUN" --reason late >/dev/null
+	local snapshot
+	snapshot=$(git -C "$KISTORE_DIR" rev-parse HEAD^)
+	publish "$WWW" >/dev/null
+	tiles 9
+	serve "$WWW"
+	clone_is clone "$snapshot"
+}
+
+# ---- Going on ----------------------------------------------------------------
+
+@test "with nothing new nothing is written" {
+	publish "$WWW" >/dev/null
+	state >before
+	expect 0 publish "$WWW"
+	out_is "nothing new: 9 entries of $ORIGIN are published"
+	diff before <(state)
+}
+
+@test "only what is new is written, and partial tiles stay until they are full" {
+	publish "$WWW" >/dev/null
+	grow 200
+	expect 0 kistore publish --json "$WWW"
+	tiles 209
+	jq -e '.wrote.objects == 200 and .wrote.tiles == 1 and .wrote.bundles == 1
+		and .wrote.packs == 1 and .removed == 1' "$OUT"
+	[ -e "$WWW/tile/0/000.p/9" ]
+	[ -e "$WWW/tile/entries/000.p/9" ]
+	[ ! -e "$WWW/snapshot/9.kistore" ]
+	find "$WWW" -type f -printf '%P %i %C@\n' | sort >before
+	grow 100
+	expect 0 kistore publish --json "$WWW"
+	tiles 309
+	jq -e '.wrote.objects == 100 and .wrote.tiles == 3 and .wrote.bundles == 2
+		and .wrote.packs == 1' "$OUT"
+	[ ! -e "$WWW/tile/0/000.p" ]
+	[ ! -e "$WWW/tile/entries/000.p" ]
+	[ "$(objects)" = 307 ]
+	# What was there and is there still was not touched, but for the lists.
+	find "$WWW" -type f -printf '%P %i %C@\n' | sort >after
+	comm -23 before after | cut -d' ' -f1 >gone
+	diff gone - <<-END
+	checkpoint
+	repository.git/info/refs
+	repository.git/objects/info/packs
+	snapshot/209.kistore
+	tile/0/000.p/209
+	tile/0/000.p/9
+	tile/entries/000.p/209
+	tile/entries/000.p/9
+	END
+	serve "$WWW"
+	clone_is clone "$(commit_id)"
+	[ "$(git -C clone tag | wc -l)" = 3 ]
+}
+
+@test "a first run has the partial tiles of all snapshots that need them" {
+	grow 20
+	publish "$WWW" >/dev/null
+	[ "$(ls "$WWW/tile/0/000.p")" = "$(printf '%s\n' 29 9)" ]
+	[ "$(ls "$WWW/tile/entries/000.p")" = "$(printf '%s\n' 29 9)" ]
+	tiles 29
+}
+
+@test "an earlier snapshot can be published, and gone on from, but not back to" {
+	grow 20
+	expect 0 publish --at 9 "$WWW"
+	tiles 9
+	[ "$(objects)" = 7 ]
+	expect 0 publish "$WWW"
+	tiles 29
+	state >before
+	expect 4 publish --at 9 "$WWW"
+	err_has 'serves 29 entries already, more than the 9'
+	diff before <(state)
+	expect 3 publish --at 10 other
+	[ ! -e other ]
+}
+
+@test "a cosignature changes the checkpoint alone" {
+	publish "$WWW" >/dev/null
+	state >before
+	stored_note >note
+	add_line note cosignature_line other.key 1787000000
+	kistore snapshot add-cosignature --key "$(vkey_of other.key 04)" note \
+		>/dev/null
+	expect 0 kistore publish --json "$WWW"
+	cmp note "$WWW/checkpoint"
+	jq -e '.wrote.tiles == 0 and .wrote.objects == 0' "$OUT"
+}
+
+@test "what is lost or damaged among tiles is made again" {
+	grow 300
+	publish "$WWW" >/dev/null
+	cp -R "$WWW" kept
+	rm "$WWW/tile/entries/000" "$WWW/tile/1/000.p/1"
+	printf 'X' | dd of="$WWW/tile/0/000" bs=1 seek=9 conv=notrunc status=none
+	rm "$WWW"/repository.git/objects/pack/*.idx
+	expect 0 publish "$WWW"
+	tiles 309
+	diff -r kept "$WWW"
+}
+
+# ---- Death -------------------------------------------------------------------
+
+# dies_at CALL N COMMAND…: killed before its Nth such system call.
+dies_at() {
+	local call=$1 n=$2 code=0
+	shift 2
+	(
+		strace -f -qq -o /dev/null -e "trace=$call" \
+			-e "inject=$call:signal=KILL:when=$n" "$@" \
+			>out 2>err &
+		wait $!
+	) 2>/dev/null || code=$?
+	[ "$code" -eq 137 ]
+}
+
+# dies_everywhere CALL SIZE…: wherever a run is killed, what is served is whole
+# and of one of these sizes; and the next run makes the same as one that was not.
+dies_everywhere() {
+	local call=$1 n=1 size count=0
+	shift
+	while :; do
+		rm -rf "$WWW"
+		[ ! -d begun ] || cp -a begun "$WWW"
+		dies_at "$call" "$n" "$KISTORE" publish "$WWW" || break
+		if [ -e "$WWW/checkpoint" ]; then
+			size=$(sed -n 2p "$WWW/checkpoint")
+			[[ " $* " = *" $size "* ]]
+			tiles_served "$size"
+		fi
+		expect 0 publish "$WWW"
+		diff -r -x pack -x packs whole "$WWW"
+		[ -z "$(find "$WWW" -name '.kistore-new*')" ]
+		n=$((n + 1))
+		count=$((count + 1))
+	done
+	[ "$count" -ge "${LEAST-1}" ]
+}
+
+# What is superfluous, or of the size that is to come, does no harm.
+tiles_served() {
+	python3 "$REPO/tests/lib/tiles.py" "$WWW" "$ORIGIN" >told ||
+		grep -qE '^(superfluous|beyond)' told
+}
+
+need_strace() {
+	need_command strace python3
+	skip_under_sanitizer "strace and leak detection"
+	strace -qq -o /dev/null -e trace=none true ||
+		skip "strace may not trace here"
+}
+
+@test "a first run may be killed at any moment" {
+	need_strace
+	publish whole >/dev/null
+	LEAST=17 dies_everywhere renameat 9
+}
+
+@test "a later run may be killed at any moment" {
+	need_strace
+	grow 245
+	publish begun >/dev/null
+	grow 10
+	cp -a begun whole
+	publish whole >/dev/null
+	LEAST=15 dies_everywhere renameat 254 264
+	LEAST=2 dies_everywhere unlinkat 254 264
+}
+
+# ---- Taking down -------------------------------------------------------------
+
+@test "what is taken down goes from the directory, and the text with it" {
+	grow 20
+	publish "$WWW" >/dev/null
+	grep -qr "${PROJECT#sha256:}" "$WWW/tile/entries/000.p/9"
+	cp "$WWW/tile/0/000.p/9" kept-hashes
+	kistore takedown "$PROJECT" --reason law --lines >/dev/null
+	# Until that is signed, nothing is published that has it.
+	expect 3 publish "$WWW"
+	err_has 'S13'
+	snapshot log.key
+	expect 0 publish "$WWW"
+	err_has 'kistore gc --purge'
+	tiles 30 1
+	[ ! -e "$WWW/$(object_path "$PROJECT")" ]
+	[ ! -e "$WWW/repository.git" ]
+	[ "$(ls "$WWW/snapshot")" = 30.kistore ]
+	# Earlier widths say no more than the newest.
+	for width in 9 29 30; do
+		grep -q -- '-[0-9a-f]\{64\}' "$WWW/tile/entries/000.p/$width"
+	done
+	cmp kept-hashes "$WWW/tile/0/000.p/9"
+	expect 0 kistore publish --json "$WWW"
+	jq -e '(.changed | not) and (.repository | not)' "$OUT"
+}
+
+@test "the repository is back once history was purged" {
+	publish "$WWW" >/dev/null
+	kistore takedown "$PROJECT" --reason law >/dev/null
+	snapshot log.key
+	publish "$WWW" >/dev/null
+	[ ! -e "$WWW/repository.git" ]
+	kistore gc --purge >/dev/null 2>&1
+	expect 0 publish "$WWW"
+	silent_err
+	serve "$WWW"
+	clone_is clone "$(commit_id)"
+	[ -z "$(git -C clone log --all --format=%H -- "$(object_path "$PROJECT")")" ]
+	[ "$(find "$WWW/repository.git" -name '*.pack' | wc -l)" = 1 ]
+}
+
+# ---- What is refused ---------------------------------------------------------
+
+@test "an unsigned store is refused with one line" {
+	rm -rf demo.git
+	empty_store
+	kistore -q put "$SEEDS"/*.json >/dev/null
+	expect 6 publish "$WWW"
+	silent_out
+	err_is 'kistore: nothing is signed yet, and only what is signed is published (kistore snapshot create)'
+	[ ! -e "$WWW" ]
+}
+
+@test "a directory with anything else in it is refused and left alone" {
+	mkdir "$WWW"
+	echo mine >"$WWW/index.html"
+	state >before
+	expect 4 publish "$WWW"
+	err_has 'is not empty, and not what publish has made'
+	diff before <(state)
+	echo x >file
+	expect 4 publish file
+	expect 5 publish no/such/place
+}
+
+@test "another origin, or a fork of the same one, is refused" {
+	publish "$WWW" >/dev/null
+	sed 1s/archive/forged/ "$WWW/checkpoint" >changed
+	cp "$WWW/checkpoint" good
+	cp changed "$WWW/checkpoint"
+	state >before
+	expect 4 publish "$WWW"
+	err_has "checkpoint is not of the log $ORIGIN"
+	cp good "$WWW/checkpoint"
+	cp "$WWW/.kistore-publish" mark
+	echo "kistore-publish/1
+$OTHER" >"$WWW/.kistore-publish"
+	expect 4 publish "$WWW"
+	err_has ".kistore-publish is not of the log $ORIGIN"
+	cp mark "$WWW/.kistore-publish"
+	sed "3s/.*/$(head -c 32 /dev/zero | base64)/" good >"$WWW/checkpoint"
+	expect 4 publish "$WWW"
+	err_has 'serves another log of the same origin'
+	[ "$(names | wc -l)" = 17 ]
+}
+
+@test "no symbolic link in the directory is followed" {
+	local place
+	publish "$WWW" >/dev/null
+	cp -a "$WWW" good
+	mkdir outside
+	grow 3
+	for place in tile tile/0 tile/entries tile/0/000.p objects snapshot \
+		repository.git repository.git/objects/pack checkpoint \
+		.kistore-publish; do
+		rm -rf "$WWW" outside
+		cp -a good "$WWW"
+		cp -a "$WWW/$place" outside
+		rm -r "${WWW:?}/$place"
+		ln -s "$PWD/outside" "$WWW/$place"
+		state outside >before
+		expect 5 publish "$WWW"
+		err_has 'is in the way'
+		diff before <(state outside)
+	done
+}
+
+@test "files and directories in each other's way are refused" {
+	local place
+	publish "$WWW" >/dev/null
+	cp -a "$WWW" good
+	grow 3
+	for place in tile/0/000.p objects/c snapshot repository.git/info; do
+		rm -rf "$WWW"
+		cp -a good "$WWW"
+		rm -r "${WWW:?}/$place"
+		echo x >"$WWW/$place"
+		expect 5 publish "$WWW"
+		err_has 'is in the way'
+	done
+	for place in checkpoint tile/0/000.p/12 snapshot/12.kistore \
+		repository.git/info/refs; do
+		rm -rf "$WWW"
+		cp -a good "$WWW"
+		rm -f "${WWW:?}/$place"
+		mkdir -p "$WWW/$place"
+		expect 5 publish "$WWW"
+		err_has 'is in the way'
+	done
+	# The old state is served all the while, but for the one that was hurt.
+	rm -r "$WWW"
+	cp -a good "$WWW"
+	expect 0 publish "$WWW"
+	tiles 12
+}
+
+@test "one process publishes at a time" {
+	need_command flock
+	publish "$WWW" >/dev/null
+	expect 5 flock "$WWW" "$KISTORE" publish "$WWW"
+	err_has 'another process is publishing here'
+	expect 0 publish "$WWW"
+}
+
+@test "a damaged object is not published, and the checkpoint stays" {
+	publish "$WWW" >/dev/null
+	cp "$WWW/checkpoint" before
+	grow 3
+	local digest
+	digest=sha256:$(sha256sum <raw/1 | cut -d' ' -f1)
+	echo other | zstd -qc >frame
+	replace "$(object_path "$digest")" frame
+	expect 1 publish "$WWW"
+	cmp before "$WWW/checkpoint"
+	[ ! -e "$WWW/$(object_path "$digest")" ]
+}
+
+@test "entries that were changed since they were signed are not published" {
+	log_lines | sed 's/"op":"init"/"op":"x-it"/' >changed
+	replace "$SEGMENT" changed
+	expect 1 publish "$WWW"
+	[ ! -e "$WWW/checkpoint" ]
+}
