@@ -151,6 +151,39 @@ ks_tile_each_bundle(uint64_t size, ks_tile_fn *visit, void *arg,
 }
 
 enum ks_status
+ks_tile_each_partial(uint64_t size, uint64_t later, ks_tile_fn *visit,
+	void *arg, struct ks_error *err)
+{
+	struct ks_tile tile = { .entries = true };
+	enum ks_status status = KS_OK;
+
+	while (status == KS_OK && size > 0) {
+		tile.number = size / KS_TILE_WIDTH;
+		tile.width = (unsigned)(size % KS_TILE_WIDTH);
+		if (tile.width > 0 && later / KS_TILE_WIDTH == tile.number)
+			status = visit(arg, &tile, err);
+		if (tile.entries) {
+			tile.entries = false;
+			continue;
+		}
+		tile.level++;
+		size /= KS_TILE_WIDTH;
+		later /= KS_TILE_WIDTH;
+	}
+	return status;
+}
+
+char *
+ks_tile_print_partials(const struct ks_tile *tile, char out[KS_TILE_PATH])
+{
+	struct ks_tile partial = *tile;
+
+	partial.width = 1;
+	*strrchr(ks_tile_print(&partial, out), '/') = '\0';
+	return out;
+}
+
+enum ks_status
 ks_tile_hashes(const struct ks_tile *tile, ks_subtree_fn *source, void *arg,
 	struct ks_buf *out, struct ks_error *err)
 {

@@ -40,6 +40,17 @@ enum ks_status ks_tile_each(uint64_t size, ks_tile_fn *visit, void *arg,
 enum ks_status ks_tile_each_bundle(uint64_t size, ks_tile_fn *visit,
 	void *arg, struct ks_error *err) KS_CHECKED;
 
+/* Visit the partial tiles of a tree of `size` leaves, its entry bundle first,
+ * but for those that are full in a tree of `later` leaves, which begins with
+ * it: what must be kept beside the tiles of that one. */
+enum ks_status ks_tile_each_partial(uint64_t size, uint64_t later,
+	ks_tile_fn *visit, void *arg, struct ks_error *err) KS_CHECKED;
+
+/* "tile/0/001.p", where the partial tiles are that become this one; returns
+ * `out`. */
+char *ks_tile_print_partials(const struct ks_tile *tile,
+	char out[KS_TILE_PATH]);
+
 /* Append the bytes of a hash tile, 32 for each of its width. KS_USAGE for
  * entry bundles and for levels above 7, which no tree reaches. */
 enum ks_status ks_tile_hashes(const struct ks_tile *tile,

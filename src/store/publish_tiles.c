@@ -2,17 +2,6 @@
 
 #include <stdio.h>
 
-/* Where a partial tile's directory is: what ks_tile_print() gives, up to the
- * last '/'. */
-static void
-partial_directory(const struct ks_tile *full, char out[KS_TILE_PATH])
-{
-	struct ks_tile tile = *full;
-
-	tile.width = 1;
-	*strrchr(ks_tile_print(&tile, out), '/') = '\0';
-}
-
 /* ---- entry bundles --------------------------------------------------- */
 
 /* The first `width` entries of a segment, as a bundle (W5). */
@@ -152,38 +141,9 @@ static enum ks_status
 visit_earlier(void *arg, const struct ks_tile *tile, struct ks_error *err)
 {
 	struct bundles *bundles = arg;
-	uint64_t size = bundles->publish->note->size;
-	unsigned level;
 
-	for (level = 0; level < tile->level; level++)
-		size /= KS_TILE_WIDTH;
-	if (tile->width == KS_TILE_WIDTH ||
-		(tile->number + 1) * KS_TILE_WIDTH <= size)
-		return KS_OK;
 	return tile->entries ? put_bundle(bundles, tile, err) :
 		visit_tile(bundles->publish, tile, err);
-}
-
-/* The last partial tile of each level of a tree of `size` leaves. */
-static enum ks_status
-put_partials(struct bundles *bundles, uint64_t size, struct ks_error *err)
-{
-	struct ks_tile tile = { .entries = true };
-	uint64_t count = size;
-	enum ks_status status = KS_OK;
-
-	while (status == KS_OK && count > 0) {
-		tile.number = count / KS_TILE_WIDTH;
-		tile.width = (unsigned)(count % KS_TILE_WIDTH);
-		if (tile.width > 0)
-			status = visit_earlier(bundles, &tile, err);
-		if (!tile.entries) {
-			tile.level++;
-			count /= KS_TILE_WIDTH;
-		}
-		tile.entries = false;
-	}
-	return status;
 }
 
 /* What is in DIR of earlier widths, whichever snapshots these are of, must not
@@ -203,7 +163,7 @@ redact_partials(struct bundles *bundles, struct ks_error *err)
 
 	if (size % KS_TILE_WIDTH == 0)
 		return KS_OK;
-	partial_directory(&tile, directory);
+	(void)ks_tile_print_partials(&tile, directory);
 	status = ks_webdir_list(publish->dir, directory, &names, err);
 	for (i = 0; status == KS_OK && i < names.len;
 		i += strlen((const char *)names.data + i) + 1) {
@@ -227,7 +187,8 @@ put_earlier(struct bundles *bundles, struct ks_error *err)
 
 	for (i = 0; status == KS_OK && i < notes->count &&
 		notes->list[i].size < publish->note->size; i++)
-		status = put_partials(bundles, notes->list[i].size, err);
+		status = ks_tile_each_partial(notes->list[i].size,
+			publish->note->size, visit_earlier, bundles, err);
 	return status == KS_OK ? redact_partials(bundles, err) : status;
 }
 
@@ -260,10 +221,8 @@ visit_full(void *arg, const struct ks_tile *tile, struct ks_error *err)
 	struct ks_publish *publish = arg;
 	char path[KS_TILE_PATH];
 
-	if (tile->width < KS_TILE_WIDTH)
-		return KS_OK;
-	partial_directory(tile, path);
-	return ks_webdir_remove_all(publish->dir, path, err);
+	return tile->width < KS_TILE_WIDTH ? KS_OK : ks_webdir_remove_all(
+		publish->dir, ks_tile_print_partials(tile, path), err);
 }
 
 enum ks_status

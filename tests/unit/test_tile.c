@@ -544,6 +544,124 @@ a_bundle_of_another_length_is_refused(void **state)
 		NULL), KS_USAGE);
 }
 
+/* ---- tiles of earlier sizes -------------------------------------------- */
+
+/* Paths, each behind a blank. */
+static enum ks_status
+take_path(void *arg, const struct ks_tile *tile, struct ks_error *err)
+{
+	char path[KS_TILE_PATH];
+
+	ks_buf_printf(arg, " %s", ks_tile_print(tile, path));
+	return ks_buf_check(arg, err);
+}
+
+static void
+partial_tiles_are_kept_until_they_are_full(void **state)
+{
+	static const struct {
+		uint64_t size, later;
+		const char *kept;
+	} table[] = {
+		{ 0, 9, "" },
+		{ 9, 9, " tile/entries/000.p/9 tile/0/000.p/9" },
+		{ 9, 255, " tile/entries/000.p/9 tile/0/000.p/9" },
+		{ 9, 256, "" },
+		{ 256, 256, " tile/1/000.p/1" },
+		{ 256, 65535, " tile/1/000.p/1" },
+		{ 256, 65536, "" },
+		{ 300, 511, " tile/entries/001.p/44 tile/0/001.p/44"
+			" tile/1/000.p/1" },
+		{ 300, 512, " tile/1/000.p/1" },
+		{ 70000, 70001, " tile/entries/273.p/112 tile/0/273.p/112"
+			" tile/1/001.p/17 tile/2/000.p/1" },
+		{ 70000, 140000, " tile/2/000.p/1" },
+		{ 256007, 256008, " tile/entries/x001/000.p/7"
+			" tile/0/x001/000.p/7 tile/1/003.p/232"
+			" tile/2/000.p/3" },
+	};
+	struct ks_buf kept = KS_BUF_INIT;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < COUNT(table); i++) {
+		ks_buf_clear(&kept);
+		assert_int_equal(ks_tile_each_partial(table[i].size,
+			table[i].later, take_path, &kept, NULL), KS_OK);
+		assert_string_equal(ks_buf_cstr(&kept), table[i].kept);
+	}
+	ks_buf_release(&kept);
+}
+
+struct widened {
+	const char *kept;	/* of the earlier size */
+	uint64_t later;
+	unsigned seen;
+};
+
+/* A tile of the earlier size is full in the later one, or kept. */
+static enum ks_status
+is_there_still(void *arg, const struct ks_tile *tile, struct ks_error *err)
+{
+	struct widened *widened = arg;
+	char path[KS_TILE_PATH + 2] = " ";
+	uint64_t count = tile->level < 8 ?
+		widened->later >> (8 * tile->level) : 0;
+
+	(void)ks_tile_print(tile, path + 1);
+	widened->seen++;
+	if ((tile->number + 1) * KS_TILE_WIDTH > count &&
+		strstr(widened->kept, path) == NULL)
+		return ks_fail(err, KS_CORRUPT, "%s", path);
+	return KS_OK;
+}
+
+static void
+every_tile_of_a_size_is_there_at_each_later_one(void **state)
+{
+	static const uint64_t sizes[] = { 1, 2, 200, 255, 256, 257, 300, 511,
+		512, 65535, 65536, 65537, 70000, 131071, 131072, 200000 };
+	struct ks_buf kept = KS_BUF_INIT;
+	struct ks_error err = KS_ERROR_INIT;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < COUNT(sizes); i++)
+		for (k = i; k < COUNT(sizes); k++) {
+			struct widened widened = { .later = sizes[k] };
+
+			ks_buf_clear(&kept);
+			assert_int_equal(ks_tile_each_partial(sizes[i],
+				sizes[k], take_path, &kept, NULL), KS_OK);
+			widened.kept = ks_buf_cstr(&kept);
+			if (ks_tile_each(sizes[i], is_there_still, &widened,
+				&err) != KS_OK || ks_tile_each_bundle(sizes[i],
+				is_there_still, &widened, &err) != KS_OK)
+				fail_msg("%s of %lu at %lu", err.message,
+					(unsigned long)sizes[i],
+					(unsigned long)sizes[k]);
+			assert_true(widened.seen > 1);
+		}
+	ks_buf_release(&kept);
+}
+
+static void
+partial_tiles_stand_in_a_directory_beside_the_full_one(void **state)
+{
+	struct ks_tile tile = tile_of(2, 1234067, KS_TILE_WIDTH);
+	char path[KS_TILE_PATH];
+
+	(void)state;
+	assert_string_equal(ks_tile_print_partials(&tile, path),
+		"tile/2/x001/x234/067.p");
+	tile.width = 9;
+	assert_string_equal(ks_tile_print_partials(&tile, path),
+		"tile/2/x001/x234/067.p");
+	tile = bundle_of(0, KS_TILE_WIDTH);
+	assert_string_equal(ks_tile_print_partials(&tile, path),
+		"tile/entries/000.p");
+}
+
 int
 main(void)
 {
@@ -557,6 +675,11 @@ main(void)
 		cmocka_unit_test(
 			the_tiles_of_each_size_are_those_of_the_vectors),
 		cmocka_unit_test(bundles_are_those_of_the_lowest_level),
+		cmocka_unit_test(partial_tiles_are_kept_until_they_are_full),
+		cmocka_unit_test(
+			every_tile_of_a_size_is_there_at_each_later_one),
+		cmocka_unit_test(
+			partial_tiles_stand_in_a_directory_beside_the_full_one),
 		cmocka_unit_test(a_visit_ends_when_it_is_told_to),
 		cmocka_unit_test(
 			the_directory_of_300_entries_is_made_to_the_byte),
