@@ -169,9 +169,10 @@ load ../lib/common
 }
 
 @test "what the README tells to type works, in its order" {
+	need_command jq zstd
 	ln -s "$REPO/fixtures" fixtures
 	echo x >run.log
-	sed -n '/^## Five minutes/,/^## Map/p' "$REPO/README.md" | awk '
+	sed -n '/^## Five minutes/,/^## Publishing/p' "$REPO/README.md" | awk '
 		/^```sh/ { n++; on = 1; next }
 		/^```/ { on = 0 }
 		on { print > ("block" n) }'
@@ -180,16 +181,18 @@ load ../lib/common
 	# shellcheck disable=SC2016 # for the shell that runs it
 	sed -i 's/ -o log.key .*/ -o log.key >vkey/
 		s/VKEY/"$(cat vkey)"/' block2
+	# shellcheck disable=SC2016
+	sed -i 's/--key KEY/--key "$(cat vkey)"/' block5 block6
 	mkdir bin
 	ln -s "$(realpath "$KISTORE")" bin/kistore
-	for block in block1 block2 exports block4 block5; do
+	for block in block1 block2 exports block4 block5 block6 block7; do
 		cat "$block"
 	done >all
 	PATH=$PWD/bin:$PATH expect 0 bash -euo pipefail all
 	grep -q '^4 of 4 that rank$' "$OUT"
 	grep -q '^pinned: ' "$OUT"
 	grep -q '^1 attestation, 1 verified$' "$OUT"
-	[ "$(tail -n 1 "$OUT")" = "$(sed -n 's/^D=//p' block5)  -" ]
+	[ "$(tail -n 1 "$OUT")" = "$(sed -n 's/^D=//p' block7)  -" ]
 	[ -s runs.csv ] && [ -s rope.csv ] && [ -s runs.db ]
 	[ "$(wc -l <runs.jsonl)" -eq 4 ]
 }
