@@ -39,6 +39,8 @@ verdict_of(const struct checked *checked)
 	if (checked->status == KS_REVOKED)
 		return checked->standing.retracted ? "retracted" :
 			"superseded";
+	if (checked->status == KS_NOT_FOUND && checked->standing.taken_down)
+		return "taken down";
 	return checked->status == KS_OK ? "proven" :
 		checked->status == KS_UNTRUSTED ? "not trusted" :
 		checked->status == KS_CORRUPT ? "refuted" : "not checked";

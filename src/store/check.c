@@ -479,13 +479,32 @@ find_day(struct ks_span text, char out[11])
 	return ks_citetext_is_day(ks_span_text(out));
 }
 
+/* The text that the store gives: by what is signed, so that entries which
+ * nobody has signed make no text a proven one (N7). Where there are none, it
+ * may also name what was taken down. */
+static enum ks_status
+make_text(struct ks_store *store, const struct ks_id *record, const char *day,
+	struct ks_check_standing *out, struct ks_error *err)
+{
+	const struct ks_cite_options options = {
+		.accessed = day, .format = KS_CITE_TEXT
+	};
+	bool has_tail = out->signature.asked &&
+		out->signature.status == KS_OK && out->signature.tail > 0;
+	struct ks_buf file = KS_BUF_INIT;
+	enum ks_status status = ks_cite(store, record, &options, &out->text,
+		has_tail ? &file : NULL, err);
+
+	ks_buf_release(&file);
+	return status;
+}
+
 /* A text is compared with the one that the store gives for the same day. */
 static enum ks_status
 compare_text(struct ks_store *store, const struct ks_check_result *checked,
 	struct ks_check_standing *out, struct ks_error *err)
 {
 	struct ks_span text = ks_buf_span(&checked->text);
-	struct ks_cite_options options = { .format = KS_CITE_TEXT };
 	char day[11] = "1970-01-01";
 	bool has_day;
 	enum ks_status status;
@@ -493,9 +512,8 @@ compare_text(struct ks_store *store, const struct ks_check_result *checked,
 	if (checked->form != KS_CHECK_TEXT || text.len == 0 || out->taken_down)
 		return KS_OK;
 	has_day = find_day(text, day);
-	options.accessed = has_day ? day : "1970-01-01";
-	status = ks_cite(store, &checked->digest, &options, &out->text, NULL,
-		err);
+	status = make_text(store, &checked->digest, has_day ? day :
+		"1970-01-01", out, err);
 	if (status == KS_INVALID)
 		return ks_fail(err, KS_CORRUPT, "what it cites is no record");
 	if (status != KS_OK)

@@ -195,15 +195,17 @@ refuted() {
 
 @test "an older snapshot can be cited, with its cosignatures" {
 	witness
-	cosign
+	witness second
+	cosign 1787000001
+	cosign 1787000002 second
 	kistore -q retract "$RUN" --reason wrong >/dev/null
 	snapshot log.key
 	expect 0 kistore -q cite --at 9 --proof c.json "$RUN"
 	jq -j '.objects[0].lines[0].proof' c.json | sed '1,/^$/d' |
 		cmp - <(stored_note 9)
-	[ "$(stored_note 9 | grep -c '^—')" = 2 ]
+	[ "$(stored_note 9 | grep -c '^—')" = 3 ]
 	checks 0 c.json
-	policy_file 'quorum W' >policy
+	policy_file "witness V $(vkey_of second.key 04)" 'quorum W' >policy
 	expect 0 alone "$KISTORE" check --policy policy c.json
 	out_has "since: $(date -u -d @1787000001 +%Y-%m-%dT%H:%M:%SZ) at the latest"
 	expect 0 kistore -q cite --proof c.json "$RUN"
@@ -470,6 +472,31 @@ refuted() {
 	mkdir empty
 	cd empty
 	expect 3 alone "$KISTORE" check --key "$VKEY" "$RUN"
+}
+
+@test "what nobody has signed makes no text a proven one" {
+	kistore -q cite "$RUN" >c.txt
+	echo '{"name": "x", "title": "Better name"}' >metadata
+	kistore -q annotate "$OPERATION" --metadata metadata >/dev/null
+	kistore -q cite "$RUN" >e.txt
+	grep -qF 'Better name' e.txt
+	expect 1 kistore check --key "$VKEY" e.txt
+	expect 0 kistore check --key "$VKEY" c.txt
+	snapshot log.key
+	expect 0 kistore check --key "$VKEY" e.txt
+	expect 1 kistore check --key "$VKEY" c.txt
+}
+
+@test "what was taken down since is said" {
+	cited
+	kistore -q cite "$RUN" >c.txt
+	kistore -q takedown "$RUN" --reason law >/dev/null
+	snapshot log.key
+	expect 3 kistore check --key "$VKEY" c.json
+	out_has "taken down: c.json"
+	out_has "reason: law"
+	expect 3 kistore check --key "$VKEY" c.txt
+	checks 0 c.json
 }
 
 # ---- Several, and for programs ------------------------------------------------

@@ -60,6 +60,8 @@ make_bodies(void)
 	name_body(source, source_id);
 }
 
+static void add(const char *format, ...) KS_PRINTF(1, 2);
+
 static void
 add(const char *format, ...)
 {
