@@ -376,9 +376,13 @@ open_references(struct filling *filling, const struct ks_part *part,
 	if (status == KS_OK)
 		status = ks_entry_parse(filling->store->jcs,
 			ks_buf_span(&line), &entry, err);
+	if (status != KS_OK) {
+		ks_buf_release(&line);
+		return status;
+	}
 	filling->status = KS_OK;
 	filling->err = err;
-	if (status == KS_OK && part->record.kind != NULL &&
+	if (part->record.kind != NULL &&
 		!ks_kind_references(part->record.kind, part->record.spec,
 		open_reference, filling))
 		status = ks_fail_nomem(err);
@@ -407,7 +411,7 @@ add_object(struct filling *filling, const struct ks_id *digest,
 	struct ks_error *err)
 {
 	char text[KS_ID_TEXT + 1];
-	struct chosen chosen;
+	struct chosen chosen = { .err = err };
 	struct ks_part part;
 	enum ks_status status = ks_part_need(filling->store, digest, &part,
 		err);
