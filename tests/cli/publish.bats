@@ -144,7 +144,7 @@ clone_is() {
 		and .wrote.packs == 1 and .wrote.files == 17
 		and .removed == 0' "$OUT"
 	[ "$(jq .wrote.bytes "$OUT")" = "$(find "$WWW" -type f -printf '%s\n' |
-		paste -sd+ | bc)" ]
+		awk '{ sum += $1 } END { print sum }')" ]
 	expect 0 kistore publish --json "$WWW"
 	jq -e '.served == 9 and (.changed | not) and .wrote.files == 0' "$OUT"
 }
@@ -259,6 +259,39 @@ clone_is() {
 	expect 0 publish "$WWW"
 	tiles 309
 	diff -r kept "$WWW"
+}
+
+@test "packs that have become many are made into one" {
+	local i packs=$WWW/repository.git/objects/info/packs
+	publish "$WWW" >/dev/null
+	grow 2
+	publish "$WWW" >/dev/null
+	[ "$(grep -c '^P ' "$packs")" = 2 ]
+	for ((i = 0; i < 48; i++)); do
+		sed -n 1p "$packs"
+	done >list
+	cat "$packs" >>list
+	cp list "$packs"
+	grow 2
+	publish "$WWW" >/dev/null
+	[ "$(grep -c '^P ' "$packs")" = 1 ]
+	[ "$(find "$WWW/repository.git" -name '*.pack' | wc -l)" = 1 ]
+	serve "$WWW"
+	clone_is clone "$(commit_id)"
+}
+
+@test "a history that was rewritten otherwise is published anew" {
+	local tree
+	publish "$WWW" >/dev/null
+	tree=$(git -C "$KISTORE_DIR" rev-parse 'HEAD^{tree}')
+	git -C "$KISTORE_DIR" update-ref refs/heads/main \
+		"$(git -C "$KISTORE_DIR" commit-tree -m anew "$tree")"
+	expect 0 publish "$WWW"
+	[ "$(find "$WWW/repository.git" -name '*.pack' | wc -l)" = 1 ]
+	serve "$WWW"
+	clone_is clone "$(commit_id)"
+	[ -z "$(git -C clone tag)" ]
+	tiles 9
 }
 
 # ---- Death -------------------------------------------------------------------

@@ -78,6 +78,24 @@ check_answer() {
 	[ "$(wc -l <err)" -eq 1 ] || complain "not one line" || return
 }
 
+# After publishing: exit 0 or 5 with a line, what is served is whole, and the
+# next run makes what one without failures makes.
+check_served() {
+	if [ "$status" -ne 0 ]; then
+		[ "$status" -eq 5 ] || complain "not 0 or 5" || return
+		[ "$(wc -l <err)" -eq 1 ] || complain "not one line" || return
+	fi
+	if [ -e work.www/checkpoint ]; then
+		python3 "$REPO/tests/lib/tiles.py" work.www >out ||
+			grep -qE '^(superfluous|beyond)' out ||
+			complain "$(cat out)" || return
+	fi
+	kistore -C signed.git publish work.www >out 2>err ||
+		complain "the next run fails" || return
+	diff -r -x pack -x packs whole work.www >err ||
+		complain "another directory" || return
+}
+
 # fail_each CHECK STEP STORE COMMAND…: run it in a copy of STORE with every
 # STEPth call failing.
 fail_each() {
@@ -165,4 +183,32 @@ fail_each() {
 	cp -a full.git bare.git
 	rm bare.git/kistore-index.sqlite*
 	fail_each check_answer 3 bare.git resolve c3252a98
+}
+
+@test "publish leaves what was served, or what is new" {
+	local n=1 failed=0
+	export XDG_STATE_HOME=$PLACE/state
+	kistore init -q --origin archive.example/log signed.git
+	kistore -C signed.git put -q "$SEED" >/dev/null
+	kistore key generate --name archive.example/log -o key >/dev/null 2>&1
+	kistore -C signed.git snapshot create -q --key key --first >/dev/null
+	kistore -C signed.git publish begun >/dev/null
+	kistore -C signed.git put -q "$REPO/fixtures/seeds/closure/003" \
+		>/dev/null
+	kistore -C signed.git snapshot create -q --key key >/dev/null
+	cp -a begun whole
+	kistore -C signed.git publish whole >/dev/null
+	while :; do
+		rm -rf work.www fired
+		cp -a begun work.www
+		status=0
+		KISTORE_FAULT=$n LD_PRELOAD=$PRELOAD "$KISTORE" -C signed.git \
+			publish work.www >out 2>err || status=$?
+		[ -e fired ] || break
+		[ "$status" -eq 0 ] || failed=$((failed + 1))
+		check_served
+		n=$((n + 1))
+	done
+	echo "# publish: $failed of $((n - 1)) calls failed it" >&3
+	[ "$failed" -gt 20 ]
 }
