@@ -389,6 +389,29 @@ need_strace() {
 	jq -e '(.changed | not) and (.repository | not)' "$OUT"
 }
 
+@test "a full bundle is replaced, and its tile is not" {
+	grow 300
+	publish "$WWW" >/dev/null
+	cp -a "$WWW/tile/0/000" hashes
+	kistore takedown "$PROJECT" --lines --reason law >/dev/null
+	snapshot log.key
+	expect 0 kistore publish --json "$WWW"
+	# The full one and the last one.
+	jq -e '.wrote.bundles == 2' "$OUT"
+	tiles 310 1
+	grep -q -- '-[0-9a-f]\{64\}' "$WWW/tile/entries/000"
+	cmp hashes "$WWW/tile/0/000"
+	[ "$(stat -c %y hashes)" = "$(stat -c %y "$WWW/tile/0/000")" ]
+	state >before
+	expect 0 publish "$WWW"
+	diff before <(state)
+	# What a mirror or a cache brought back goes again.
+	printf 'X' | dd of="$WWW/tile/entries/000" bs=1 seek=50 conv=notrunc \
+		status=none
+	expect 0 publish "$WWW"
+	tiles 310 1
+}
+
 @test "the repository is back once history was purged" {
 	publish "$WWW" >/dev/null
 	kistore takedown "$PROJECT" --reason law >/dev/null
