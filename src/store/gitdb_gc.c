@@ -34,9 +34,10 @@ is_local(const char *variable)
 	return false;
 }
 
-/* The environment without those; the array is the caller's. */
+/* The environment without those, but with `more` (NULL = nothing); the array is
+ * the caller's. */
 static char **
-git_environment(char *prompt)
+git_environment(char *prompt, char *more)
 {
 	size_t count = 0;
 	size_t used = 0;
@@ -45,13 +46,14 @@ git_environment(char *prompt)
 
 	while (environ != NULL && environ[count] != NULL)
 		count++;
-	out = calloc(count + 2, sizeof(*out));
+	out = calloc(count + 3, sizeof(*out));
 	if (out == NULL)
 		return NULL;
 	for (i = 0; i < count; i++)
 		if (!is_local(environ[i]))
 			out[used++] = environ[i];
-	out[used] = prompt;
+	out[used++] = prompt;
+	out[used] = more;
 	return out;
 }
 
@@ -61,6 +63,7 @@ struct channels {
 	int output;	/* -1: with its messages */
 	int messages;	/* of which the last one is kept */
 	int lock;	/* a descriptor that is held while it runs; -1: none */
+	bool no_grafts;	/* commits have the parents that they name */
 };
 
 #define NO_CHANNELS { .input = -1, .output = -1, .messages = -1, .lock = -1 }
@@ -88,7 +91,9 @@ spawn_git(char *const arguments[], const struct channels *channels,
 	pid_t *pid)
 {
 	char prompt[] = "GIT_TERMINAL_PROMPT=0";
-	char **environment = git_environment(prompt);
+	char no_grafts[] = "GIT_GRAFT_FILE=/dev/null";
+	char **environment = git_environment(prompt, channels->no_grafts ?
+		no_grafts : NULL);
 	posix_spawn_file_actions_t actions;
 	int rc, held;
 
@@ -308,6 +313,7 @@ ks_gitdb_pack(struct ks_gitdb *db, int revisions, int pack,
 		"--stdout", "--delta-base-offset", "--quiet", NULL };
 	struct channels channels = NO_CHANNELS;
 
+	channels.no_grafts = true;
 	channels.input = revisions;
 	channels.output = pack;
 	return git(db, "pack-objects", words, &channels, err);

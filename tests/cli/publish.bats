@@ -167,6 +167,22 @@ clone_is() {
 	clone_is clone "$snapshot"
 }
 
+@test "neither grafts nor replaced commits change what is published" {
+	local commit fake
+	commit=$(commit_id)
+	fake=$(git -C "$KISTORE_DIR" commit-tree -m fake \
+		"$(git -C "$KISTORE_DIR" rev-parse 'HEAD^{tree}')")
+	mkdir -p "$KISTORE_DIR/info"
+	echo "$commit" >"$KISTORE_DIR/info/grafts"
+	git -C "$KISTORE_DIR" update-ref \
+		"refs/replace/$(git -C "$KISTORE_DIR" cat-file commit "$commit" |
+			sed -n 's/^parent //p')" "$fake"
+	publish "$WWW" >/dev/null
+	serve "$WWW"
+	clone_is clone "$commit"
+	[ "$(git -C clone rev-list --count HEAD)" -ge 3 ]
+}
+
 # ---- Going on ----------------------------------------------------------------
 
 @test "with nothing new nothing is written" {
