@@ -9,8 +9,8 @@
 #include "format/citeform.h"
 #include "format/json.h"
 #include "store/checkpoints.h"
-#include "store/log.h"
 #include "store/page.h"
+#include "store/subtrees.h"
 
 _Static_assert(KS_CHECK_MAX == KS_CITATION_MAX, "one limit for a file");
 
@@ -223,46 +223,11 @@ struct filling {
 	struct ks_store *store;
 	struct ks_citation *citation;
 	struct ks_checkpoint checkpoint;
-	struct ks_subtrees *subtrees;
 	struct ks_id *open;	/* what is to be added still */
 	size_t count, room;
 	struct ks_error *err;
 	enum ks_status status;
 };
-
-static enum ks_status
-add_leaf(void *arg, uint64_t index, struct ks_span line, struct ks_error *err)
-{
-	struct filling *filling = arg;
-	struct ks_id leaf;
-
-	if (index >= filling->checkpoint.size)
-		return ks_fail(err, KS_CANCELLED, "that is all");
-	ks_entry_leaf(line, &leaf);
-	return ks_subtrees_append(filling->subtrees, &leaf, err);
-}
-
-/* The hashes of the signed log, which must be the one that the note signs. */
-static enum ks_status
-read_tree(struct filling *filling, struct ks_error *err)
-{
-	const struct ks_checkpoint *log = &filling->checkpoint;
-	struct ks_id root;
-	enum ks_status status = ks_subtrees_new(&filling->subtrees, err);
-
-	if (status == KS_OK)
-		status = ks_log_each(filling->store->db, &filling->store->tree,
-			0, add_leaf, filling, err);
-	if (status != KS_OK && (status != KS_CANCELLED ||
-		ks_subtrees_size(filling->subtrees) != log->size))
-		return status;
-	status = ks_proof_root(log->size, ks_subtrees_get, filling->subtrees,
-		&root, err);
-	if (status == KS_OK && !ks_id_equal(&root, &log->root))
-		status = ks_fail(err, KS_CORRUPT, "the log is not the one that "
-			"was signed (kistore verify tells more)");
-	return status;
-}
 
 /* The lines of one object that go into the file. */
 struct chosen {
@@ -331,8 +296,9 @@ add_line(struct filling *filling, uint64_t index, struct ks_error *err)
 		return KS_OK;
 	status = ks_store_line(filling->store, index, &line, err);
 	if (status == KS_OK)
-		status = ks_proof_inclusion(index, filling->checkpoint.size,
-			ks_subtrees_get, filling->subtrees, &proof, err);
+		status = ks_store_inclusion(filling->store, index,
+			filling->checkpoint.size, &filling->checkpoint.root,
+			&proof, err);
 	if (status == KS_OK)
 		status = ks_citation_add_line(filling->citation,
 			ks_buf_span(&line), index, &proof, err);
@@ -470,10 +436,7 @@ fill(struct filling *filling, const struct ks_id *digest,
 			ks_span_text(options->accessed), note, err);
 	if (status != KS_OK)
 		return status;
-	status = read_tree(filling, err);
-	if (status == KS_OK)
-		status = add_closure(filling, digest, err);
-	return status;
+	return add_closure(filling, digest, err);
 }
 
 static enum ks_status
@@ -505,7 +468,6 @@ cite_with_file(struct ks_store *store, const struct ks_id *digest,
 		status = ks_buf_check(text, err);
 	}
 	ks_citation_free(filling.citation);
-	ks_subtrees_free(filling.subtrees);
 	free(filling.open);
 	ks_buf_release(&note);
 	return status;

@@ -257,7 +257,7 @@ refuted() {
 	replace "$SEGMENT" changed
 	try kistore -q cite --proof c.json "$RUN"
 	[ "$status" -eq 1 ]
-	err_has "not the one that was signed"
+	err_has "are not those that were signed"
 	[ ! -e c.json ]
 }
 
