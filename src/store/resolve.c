@@ -326,6 +326,67 @@ by_external(struct matching *matching, struct ks_store *store,
 		catalogue, err) : status;
 }
 
+static bool
+on_source(void *arg, const struct ks_index_row *row)
+{
+	ks_buf_append(arg, ks_span(&row->state.digest,
+		sizeof(row->state.digest)));
+	return false;
+}
+
+/* What `text` is after the kind, in short or in full. */
+static struct ks_span
+without_kind(struct ks_span text, const char *kind)
+{
+	const char *name = strrchr(kind, '/') + 1;
+	const char *prefixes[] = { kind, name };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		size_t len = strlen(prefixes[i]);
+
+		if (text.len > len + 1 && ks_span_begins(text, prefixes[i]) &&
+			text.data[len] == '/')
+			return ks_span(text.data + len + 1,
+				text.len - len - 1);
+	}
+	return text;
+}
+
+/* A Source has its slug for a name, and that is in its body: the log has no
+ * metadata of it. There are few, which are asked where nothing else is meant.
+ * One that changed is another object, and the newest has the name. */
+static enum ks_status
+by_source(struct matching *matching, struct ks_store *store,
+	struct ks_index *index, struct ks_span text, struct ks_error *err)
+{
+	struct ks_span slug = without_kind(text, KS_API_KISTORE "/Source");
+	struct ks_buf digests = KS_BUF_INIT, body = KS_BUF_INIT;
+	struct ks_index_row row;
+	struct ks_id digest;
+	enum ks_status status = ks_index_by_kind(index,
+		KS_API_KISTORE "/Source", on_source, &digests, err);
+	size_t i;
+
+	matching->reading = "name";
+	if (status == KS_OK)
+		status = ks_buf_check(&digests, err);
+	for (i = 0; status == KS_OK && i < digests.len; i += sizeof(digest)) {
+		memcpy(&digest, digests.data + i, sizeof(digest));
+		ks_buf_clear(&body);
+		/* One that cannot be read has no name. */
+		if (ks_store_body(store, &digest, &body, NULL) == KS_OK &&
+			ks_span_equal(ks_json_get_raw(ks_json_get(
+			ks_buf_span(&body), "spec"), "slug"), slug) &&
+			ks_index_object(index, &digest, &row) &&
+			!row.state.superseded)
+			(void)on_row(matching, &row);
+	}
+	ks_buf_release(&digests);
+	ks_buf_release(&body);
+	return status;
+}
+
 /* Pool all readings. A digest in full is never anything else. */
 static enum ks_status
 pool_readings(struct matching *matching, const struct telling *telling,
@@ -351,6 +412,8 @@ pool_readings(struct matching *matching, const struct telling *telling,
 	if (status == KS_OK && link->form == KS_PERMALINK_NONE)
 		status = by_external(matching, telling->store, index, text,
 			err);
+	if (status == KS_OK && matching->count == 0)
+		status = by_source(matching, telling->store, index, text, err);
 	return status;
 }
 

@@ -324,3 +324,25 @@ called() {
 	expect 0 kistore resolve "$source:a:b/1"
 	out_is "$one"
 }
+
+@test "a Source is named by its slug" {
+	source=$REPO/fixtures/seeds/closure/source.json
+	slug=$(jq -r .slug "$source")
+	digest=$(jq '{apiVersion: "kistore/v1", kind: "Source", spec: .}' \
+		"$source" | kistore -q put - | cut -d' ' -f1)
+	for ref in "$slug" "Source/$slug" "kistore/v1/Source/$slug"; do
+		expect 0 kistore resolve "$ref"
+		silent_err
+		out_is "$digest"
+	done
+	for ref in "${slug%?}" "SoftwareProject/$slug" "Source/"; do
+		expect 3 kistore resolve "$ref"
+		silent_out
+	done
+	# What the log calls so is meant first.
+	printf '{"apiVersion":"kernelindex.dev/v1alpha1",%s,%s,%s}' \
+		'"kind":"SoftwareProject"' "\"metadata\":{\"name\":\"$slug\"}" \
+		'"spec":{"name":"x"}' | kistore -q put - >put.out
+	expect 0 kistore resolve "$slug"
+	out_is "$(cut -d' ' -f1 put.out)"
+}
