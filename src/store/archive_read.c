@@ -458,20 +458,19 @@ read_pieces(struct ks_archive *archive, int fd, const char *path,
 	enum ks_status status = at == NULL ? ks_fail_nomem(err) : KS_OK;
 
 	while (status == KS_OK && n > 0) {
-		do
-			n = read(fd, at, READ_STEP);
-		while (n < 0 && errno == EINTR &&
-			ks_watch_check(archive->options->watch, NULL) ==
-			KS_OK);
-		if (n < 0 && errno == EINTR)
-			status = ks_watch_check(archive->options->watch, err);
-		else if (n < 0)
+		status = ks_watch_wait(archive->options->watch, fd, err);
+		if (status != KS_OK)
+			break;
+		n = read(fd, at, READ_STEP);
+		if (n < 0 && errno == EINTR) {
+			n = 1;
+			continue;
+		}
+		if (n < 0)
 			status = ks_fail_errno(err, "%s", path);
 		if (n > 0)
 			status = ks_archive_feed(archive, ks_span(at,
 				(size_t)n), err);
-		if (status == KS_OK && n > 0)
-			status = ks_watch_check(archive->options->watch, err);
 		done += n > 0 ? (uint64_t)n : 0;
 		ks_watch_progress(archive->options->watch, "reading", done,
 			total);

@@ -155,15 +155,18 @@ static enum ks_status
 read_piece(int fd, const struct ks_watch *watch, struct ks_buf *piece,
 	struct ks_error *err)
 {
-	enum ks_status status = KS_OK;
+	enum ks_status status;
 
 	ks_buf_clear(piece);
-	while (status == KS_OK && piece->len < PIECE) {
+	while (piece->len < PIECE) {
 		uint8_t *at = ks_buf_reserve(piece, PIECE - piece->len);
 		ssize_t got;
 
 		if (at == NULL)
 			return ks_fail_nomem(err);
+		status = ks_watch_wait(watch, fd, err);
+		if (status != KS_OK)
+			return status;
 		got = read(fd, at, PIECE - piece->len);
 		if (got == 0)
 			break;
@@ -171,10 +174,8 @@ read_piece(int fd, const struct ks_watch *watch, struct ks_buf *piece,
 			piece->len += (size_t)got;
 		else if (errno != EINTR)
 			return ks_fail_errno(err, "cannot be read");
-		else
-			status = ks_watch_check(watch, err);
 	}
-	return status;
+	return KS_OK;
 }
 
 typedef enum ks_status take_fn(void *arg, struct ks_span piece,
@@ -191,9 +192,7 @@ read_all(struct putting *putting, int fd, take_fn *take, void *arg,
 	enum ks_status status = KS_OK;
 
 	do {
-		status = ks_watch_check(watch, err);
-		if (status == KS_OK)
-			status = read_piece(fd, watch, &piece, err);
+		status = read_piece(fd, watch, &piece, err);
 		len += piece.len;
 		putting->done += piece.len;
 		if (status == KS_OK && len > KS_LIMIT_RAW)

@@ -370,15 +370,13 @@ read_some(struct ks_input *input, struct ks_buf *out, bool *end,
 	ssize_t n = -1;
 	enum ks_status status = at == NULL ? ks_fail_nomem(err) : KS_OK;
 
-	/* A signal may have asked for the end while a pipe kept us waiting. */
-	while (status == KS_OK) {
+	do {
+		if (status == KS_OK)
+			status = ks_watch_wait(input->watch, input->fd, err);
+		if (status != KS_OK)
+			return status;
 		n = read(input->fd, at, READ_STEP);
-		if (n >= 0 || errno != EINTR)
-			break;
-		status = ks_watch_check(input->watch, err);
-	}
-	if (status != KS_OK)
-		return status;
+	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return unreadable(err, input->file->name);
 	out->len += (size_t)n;

@@ -595,7 +595,7 @@ parse_name_of(struct fixture *f, size_t len)
 	(void)snprintf(line, sizeof(line), KEY("\"%.*s+%08x%s\"")
 		"\"role\":\"controlled\"}", (int)len, name,
 		(unsigned)ks_key_id(ks_span(name, len), vkey.type, &vkey.key),
-		KEY_TAIL + strlen("+f8ca281c"));
+		&KEY_TAIL[strlen("+f8ca281c")]);
 	return parse(f, line);
 }
 
