@@ -16,7 +16,8 @@ enum ks_status ks_watch_check(const struct ks_watch *watch,
 	struct ks_error *err) KS_CHECKED;
 
 /* Wait until a file can be read, however long a pipe has nothing to say; what
- * is wrong with it, read() tells. KS_CANCELLED when the caller wants to stop. */
+ * is wrong with it, read() tells. KS_CANCELLED when the caller wants to
+ * stop. */
 enum ks_status ks_watch_wait(const struct ks_watch *watch, int fd,
 	struct ks_error *err) KS_CHECKED;
 
