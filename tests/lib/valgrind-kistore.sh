@@ -3,4 +3,4 @@
 # memory is exit status 99, which no test expects.
 exec valgrind -q --error-exitcode=99 --leak-check=full \
 	--errors-for-leak-kinds=definite \
-	--suppressions="$(dirname "$0")/valgrind.supp" "$BUILD/kistore" "$@"
+	--suppressions="$(dirname "$(readlink -f "$0")")/valgrind.supp" "$BUILD/kistore" "$@"
