@@ -85,8 +85,9 @@ server.serve_forever()' "$1" >port 2>served 3>&- &
 	URL=http://127.0.0.1:$(<port)
 }
 
+# The server is a child of the shell that waits for it.
 teardown() {
-	[ -z "${SERVER:-}" ] || kill "$SERVER"
+	[ -z "${SERVER:-}" ] || pkill -P "$SERVER" || kill "$SERVER"
 }
 
 clone_is() {
