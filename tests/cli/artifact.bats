@@ -460,6 +460,7 @@ big() {
 }
 
 @test "a terminal gets no raw bytes" {
+	need_terminal
 	put_raw hello.txt
 	expect 2 python3 "$REPO/tests/lib/terminal.py" -- sh -c \
 		"exec '$KISTORE' artifact get $HELLO >/dev/tty"
