@@ -1,26 +1,9 @@
 #include <inttypes.h>
 
+#include "cli/in.h"
 #include "cli/opt.h"
 #include "cli/out.h"
 #include "cli/receipt.h"
-
-static bool
-is_stdin(const char *path)
-{
-	return strcmp(path, "-") == 0;
-}
-
-static enum ks_status
-check_operands(const struct ks_cli *cli, struct ks_error *err)
-{
-	unsigned uses = 0;
-	size_t i;
-
-	for (i = 0; i < cli->operand_count; i++)
-		uses += is_stdin(cli->operands[i]);
-	return uses <= 1 ? KS_OK : ks_fail(err, KS_USAGE,
-		"standard input (-) can be given only once");
-}
 
 /* A description is asked for by what it is to say, too. */
 static enum ks_status
@@ -35,7 +18,7 @@ complete(const struct ks_cli *cli, struct ks_artifact_options *options,
 		(options->name != NULL || options->uri != NULL))
 		return ks_fail(err, KS_USAGE, "--name and --uri are of one "
 			"file: put the files one by one");
-	return check_operands(cli, err);
+	return ks_in_once(cli->operands, cli->operand_count, 0, err);
 }
 
 static void

@@ -23,23 +23,6 @@ choose_format(const char *name, enum ks_cite_format *out, struct ks_error *err)
 		"text, bibtex, csl-json or ris, not '%s'", name);
 }
 
-/* Exact bytes; on a terminal, lines of escaped text. */
-static void
-print_lines(struct ks_span text)
-{
-	while (text.len > 0) {
-		const uint8_t *end = memchr(text.data, '\n', text.len);
-		size_t len = end == NULL ? text.len :
-			(size_t)(end - text.data);
-
-		ks_out_text(ks_span(text.data, len));
-		if (end == NULL)
-			return;
-		ks_out_bytes(ks_span_text("\n"));
-		text = ks_span(end + 1, text.len - len - 1);
-	}
-}
-
 static enum ks_status
 write_file(struct ks_outfile *output, const struct ks_buf *file,
 	struct ks_error *err)
@@ -70,7 +53,7 @@ run(struct ks_cli *cli, struct ks_store *store,
 	if (status == KS_OK && path != NULL)
 		status = write_file(&output, &file, err);
 	if (status == KS_OK && (path == NULL || output.path != NULL))
-		print_lines(ks_buf_span(&text));
+		ks_out_lines(ks_buf_span(&text));
 	if (status == KS_OK)
 		ks_ref_note_marks(cli, cli->operands[0], &ref);
 	ks_buf_release(&text);

@@ -21,23 +21,6 @@ choose_form(const struct form *form, enum ks_get_form *out,
 	return KS_OK;
 }
 
-/* The exact bytes; on a terminal, lines of escaped text. */
-static void
-print_lines(struct ks_span text)
-{
-	while (text.len > 0) {
-		const uint8_t *end = memchr(text.data, '\n', text.len);
-		size_t len = end == NULL ? text.len :
-			(size_t)(end - text.data);
-
-		ks_out_text(ks_span(text.data, len));
-		if (end == NULL)
-			return;
-		ks_out_bytes(ks_span_text("\n"));
-		text = ks_span(end + 1, text.len - len - 1);
-	}
-}
-
 /* Nothing is printed before all of it was read and hashed. */
 static enum ks_status
 print_object(struct ks_cli *cli, struct ks_store *store,
@@ -51,7 +34,7 @@ print_object(struct ks_cli *cli, struct ks_store *store,
 	if (status == KS_OK)
 		status = ks_get(store, &ref.digest, form, &text, err);
 	if (status == KS_OK) {
-		print_lines(ks_buf_span(&text));
+		ks_out_lines(ks_buf_span(&text));
 		ks_ref_note_marks(cli, reference, &ref);
 	}
 	ks_buf_release(&text);

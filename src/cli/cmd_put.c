@@ -18,23 +18,13 @@ struct texts {
 
 /* ---- Input -------------------------------------------------------------- */
 
-static bool
-is_stdin(const char *path)
-{
-	return path != NULL && strcmp(path, "-") == 0;
-}
-
 static enum ks_status
 check_stdin(const struct ks_cli *cli, const struct texts *texts,
 	struct ks_error *err)
 {
-	unsigned uses = is_stdin(texts->source) + is_stdin(texts->provenance);
-	size_t i;
-
-	for (i = 0; i < cli->operand_count; i++)
-		uses += is_stdin(cli->operands[i]);
-	return uses <= 1 ? KS_OK : ks_fail(err, KS_USAGE,
-		"standard input (-) can be given only once");
+	return ks_in_once(cli->operands, cli->operand_count,
+		(unsigned)ks_in_is_stdin(texts->source) +
+		(unsigned)ks_in_is_stdin(texts->provenance), err);
 }
 
 static enum ks_status

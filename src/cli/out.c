@@ -89,6 +89,22 @@ ks_out_text(struct ks_span text)
 }
 
 void
+ks_out_lines(struct ks_span text)
+{
+	while (text.len > 0) {
+		const uint8_t *end = memchr(text.data, '\n', text.len);
+		size_t len = end == NULL ? text.len :
+			(size_t)(end - text.data);
+
+		ks_out_text(ks_span(text.data, len));
+		if (end == NULL)
+			return;
+		ks_out_bytes(ks_span_text("\n"));
+		text = ks_span(end + 1, text.len - len - 1);
+	}
+}
+
+void
 ks_out_field(const char *text)
 {
 	char shown[FIELD_MAX];

@@ -27,6 +27,9 @@ void ks_out_printf(const char *format, ...) KS_PRINTF(1, 2);
  * standard output is a terminal. */
 void ks_out_text(struct ks_span text);
 
+/* The same of text in lines: these stay lines. */
+void ks_out_lines(struct ks_span text);
+
 /* One field of a line: always escaped by ks_printable(), so that a line stays
  * one; cut where it is very long. */
 void ks_out_field(const char *text);

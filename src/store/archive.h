@@ -43,14 +43,16 @@ struct ks_takedowns {
 
 void ks_takedowns_release(struct ks_takedowns *takedowns);
 
-/* Whether a line may be one of the two: most are not, which shows without
- * taking them apart. */
-bool ks_takedowns_concern(struct ks_span line);
-
 /* Note a line that was taken apart, if it is one of the two. */
 enum ks_status ks_takedowns_line(struct ks_takedowns *takedowns,
 	uint64_t index, const struct ks_entry *entry, struct ks_error *err)
 	KS_CHECKED;
+
+/* The same of a line as it stands in the log: most are neither, which shows
+ * without taking them apart. What is no entry is passed over. */
+enum ks_status ks_takedowns_take(struct ks_takedowns *takedowns,
+	struct ks_jcs *jcs, uint64_t index, struct ks_span line,
+	struct ks_error *err) KS_CHECKED;
 
 /* Announce all of them to a replay, without the lines before `from`. */
 enum ks_status ks_takedowns_foresee(const struct ks_takedowns *takedowns,

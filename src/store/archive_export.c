@@ -118,16 +118,9 @@ find_takedown(void *arg, uint64_t index, struct ks_span line,
 	struct ks_error *err)
 {
 	struct export *export = arg;
-	struct ks_entry entry;
-	enum ks_status status;
 
-	if (!ks_takedowns_concern(line))
-		return KS_OK;
-	status = ks_entry_parse(export->store->jcs, line, &entry, NULL);
-	if (status == KS_NOMEM)
-		return ks_fail_nomem(err);
-	return status != KS_OK ? KS_OK : ks_takedowns_line(&export->takedowns,
-		index, &entry, err);
+	return ks_takedowns_take(&export->takedowns, export->store->jcs,
+		index, line, err);
 }
 
 static enum ks_status

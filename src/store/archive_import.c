@@ -105,17 +105,12 @@ find_takedown(void *arg, uint64_t index, struct ks_span line,
 {
 	struct import *import = arg;
 	const struct ks_archive *archive = &import->archive;
-	struct ks_entry entry;
-	enum ks_status status;
 
-	if ((index >= archive->range.size && index < archive->note.size) ||
-		!ks_takedowns_concern(line))
+	if (index >= archive->range.size && index < archive->note.size)
 		return KS_OK;
-	status = ks_entry_parse(import->store->jcs, line, &entry, NULL);
-	if (status != KS_OK)
-		return status == KS_NOMEM ? ks_fail_nomem(err) : KS_OK;
-	return ks_takedowns_line(index < archive->range.size ?
-		&import->takedowns : &import->later, index, &entry, err);
+	return ks_takedowns_take(index < archive->range.size ?
+		&import->takedowns : &import->later, import->store->jcs,
+		index, line, err);
 }
 
 static void

@@ -59,8 +59,10 @@ add_takedown(struct ks_takedowns *takedowns, uint64_t index,
 	return KS_OK;
 }
 
-bool
-ks_takedowns_concern(struct ks_span line)
+/* Whether a line may be one of the two: most are not, which shows without
+ * taking them apart. */
+static bool
+may_concern(struct ks_span line)
 {
 	static const char mark[] = "\"op\":\"takedown\"";
 	const uint8_t *at = line.data;
@@ -89,6 +91,22 @@ ks_takedowns_line(struct ks_takedowns *takedowns, uint64_t index,
 			&takedowns->redacted_count, &takedowns->redacted_room,
 			index, err);
 	return KS_OK;
+}
+
+enum ks_status
+ks_takedowns_take(struct ks_takedowns *takedowns, struct ks_jcs *jcs,
+	uint64_t index, struct ks_span line, struct ks_error *err)
+{
+	struct ks_entry entry;
+	enum ks_status status;
+
+	if (!may_concern(line))
+		return KS_OK;
+	status = ks_entry_parse(jcs, line, &entry, NULL);
+	if (status == KS_NOMEM)
+		return ks_fail_nomem(err);
+	return status != KS_OK ? KS_OK : ks_takedowns_line(takedowns, index,
+		&entry, err);
 }
 
 /* ---- foreseeing ----------------------------------------------------- */

@@ -165,16 +165,9 @@ find_takedown(void *arg, uint64_t index, struct ks_span line,
 	struct ks_error *err)
 {
 	struct ks_publish *publish = arg;
-	struct ks_entry entry;
-	enum ks_status status;
 
-	if (!ks_takedowns_concern(line))
-		return KS_OK;
-	status = ks_entry_parse(publish->store->jcs, line, &entry, NULL);
-	if (status == KS_NOMEM)
-		return ks_fail_nomem(err);
-	return status != KS_OK ? KS_OK : ks_takedowns_line(&publish->takedowns,
-		index, &entry, err);
+	return ks_takedowns_take(&publish->takedowns, publish->store->jcs,
+		index, line, err);
 }
 
 /* Count the line in the segment, which is a bundle. */
