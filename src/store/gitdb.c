@@ -42,6 +42,13 @@ ks_oid_parse(struct ks_oid *oid, const char *hex)
 		sizeof(oid->bytes));
 }
 
+bool
+ks_oid_read(struct ks_oid *oid, struct ks_span text)
+{
+	return text.len >= KS_OID_HEX && ks_hex_decode(ks_span(text.data,
+		KS_OID_HEX), oid->bytes, sizeof(oid->bytes));
+}
+
 static enum ks_status
 status_of(int code, int klass, enum ks_status otherwise)
 {

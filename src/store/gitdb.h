@@ -32,6 +32,8 @@ bool ks_oid_equal(const struct ks_oid *a, const struct ks_oid *b);
 bool ks_oid_is_zero(const struct ks_oid *oid);
 char *ks_oid_print(const struct ks_oid *oid, char out[KS_OID_HEX + 1]);
 bool ks_oid_parse(struct ks_oid *oid, const char *hex);
+/* The same of the digits that `text` begins with. */
+bool ks_oid_read(struct ks_oid *oid, struct ks_span text);
 
 /* Open the repository at `path` (a work tree, a git directory, a bare
  * repository, a linked work tree, a .git file); with `search`, also look
@@ -142,6 +144,19 @@ typedef enum ks_status ks_git_use_fn(void *arg, struct ks_span bytes,
 enum ks_status ks_gitdb_blob_use(struct ks_gitdb *db,
 	const struct ks_oid *oid, uint64_t limit, ks_git_use_fn *use,
 	void *arg, struct ks_error *err) KS_CHECKED;
+
+/* Call `visit` for each file that one tree has and the other has not, or that
+ * differs, in git's order of paths; `old` or `new` is NULL where there is none.
+ * A directory that is only in `from` is told as one entry. Trees that are equal
+ * are not read. A status other than KS_OK from `visit` stops and is returned;
+ * KS_CORRUPT: a tree is damaged, has unsafe names, or is too deep. */
+typedef enum ks_status ks_git_difference_fn(void *arg, const char *path,
+	const struct ks_git_entry *old, const struct ks_git_entry *new,
+	struct ks_error *err);
+enum ks_status ks_gitdb_compare(struct ks_gitdb *db,
+	const struct ks_oid *from, const struct ks_oid *to,
+	ks_git_difference_fn *visit, void *arg, struct ks_error *err)
+	KS_CHECKED;
 
 /* Find and read in one step. */
 enum ks_status ks_gitdb_read(struct ks_gitdb *db, const struct ks_oid *tree,
@@ -355,6 +370,51 @@ enum ks_status ks_gitdb_pack(struct ks_gitdb *db, int revisions, int pack,
  * file `index` is there yet. */
 enum ks_status ks_gitdb_index_pack(struct ks_gitdb *db, const char *pack,
 	const char *index, struct ks_error *err) KS_CHECKED;
+
+/*
+ * What comes from elsewhere: fetched aside with stock git, and adopted only
+ * when it was found right. The caller holds the store's lock.
+ *
+ *	ks_gitdb_remote_head(db, url, &oid, &err);	is there anything new?
+ *	ks_gitdb_aside(&aside, db, &err);
+ *	ks_gitdb_fetch(aside, url, lock, &err);
+ *	... looks at KS_GIT_FETCHED in `aside`
+ *	ks_gitdb_adopt(db, aside, &err);
+ *	ks_gitdb_move(db, &commit, &err);
+ *	ks_gitdb_close(aside);
+ *	ks_gitdb_remove_aside(db);
+ */
+#define KS_GIT_FETCHED "refs/kistore/fetched"
+
+/* The commit that HEAD leads to at `url`. KS_IO with git's last line when it
+ * cannot be asked, KS_NOT_FOUND when there is none. */
+enum ks_status ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
+	struct ks_oid *head, struct ks_error *err) KS_CHECKED;
+
+/* The repository aside, made or (after a death) gone on with: bare, with all
+ * objects of `db`. */
+enum ks_status ks_gitdb_aside(struct ks_gitdb **out, struct ks_gitdb *db,
+	struct ks_error *err) KS_CHECKED;
+bool ks_gitdb_has_aside(const struct ks_gitdb *db);
+void ks_gitdb_remove_aside(const struct ks_gitdb *db);
+
+/* Fetch HEAD (to KS_GIT_FETCHED) and the tags snapshot/…, with all that they
+ * lead to. git inherits `lock`. KS_IO with git's last line. */
+enum ks_status ks_gitdb_fetch(struct ks_gitdb *db, const char *url, int lock,
+	struct ks_error *err) KS_CHECKED;
+
+/* Move the objects of `aside` into `db`, durably. */
+enum ks_status ks_gitdb_adopt(struct ks_gitdb *db,
+	const struct ks_gitdb *aside, struct ks_error *err) KS_CHECKED;
+
+/* Let HEAD's branch, of a bare repository, lead to `commit`, durably, whatever
+ * it led to before. */
+enum ks_status ks_gitdb_move(struct ks_gitdb *db, const struct ks_oid *commit,
+	struct ks_error *err) KS_CHECKED;
+
+/* Let refs/tags/NAME lead to an object that is there. */
+enum ks_status ks_gitdb_tag_point(struct ks_gitdb *db, const char *name,
+	const struct ks_oid *oid, struct ks_error *err) KS_CHECKED;
 
 /* What keeps git from removing objects: whether it was told never to
  * (extensions.preciousObjects); and each pack and place that it leaves as it

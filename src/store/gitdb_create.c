@@ -31,9 +31,8 @@ count_names(const char *path)
 	return count;
 }
 
-/* Remove everything below `path`, which this process has found empty. */
 static void
-remove_below(const char *path, int depth)
+remove_at(const char *path, const char *prefix, int depth)
 {
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
@@ -46,14 +45,22 @@ remove_below(const char *path, int depth)
 
 		if (strcmp(entry->d_name, ".") == 0 ||
 			strcmp(entry->d_name, "..") == 0 || n < 0 ||
-			(size_t)n >= sizeof(name) || lstat(name, &st) != 0)
+			(size_t)n >= sizeof(name) || lstat(name, &st) != 0 ||
+			(prefix != NULL && strncmp(entry->d_name, prefix,
+			strlen(prefix)) != 0))
 			continue;
 		if (S_ISDIR(st.st_mode) && depth < CREATE_DEPTH)
-			remove_below(name, depth + 1);
+			remove_at(name, NULL, depth + 1);
 		(void)remove(name);
 	}
 	if (dir != NULL)
 		(void)closedir(dir);
+}
+
+void
+ks_git_remove_below(const char *path, const char *prefix)
+{
+	remove_at(path, prefix, 0);
 }
 
 /* Make `path` and the directories above it; *made is the length of the
@@ -207,7 +214,7 @@ ks_gitdb_create(struct ks_gitdb **out, const char *path, bool worktree,
 	if (status == KS_OK) {
 		status = create_in(out, path, worktree, err);
 		if (status != KS_OK)
-			remove_below(path, 0);
+			ks_git_remove_below(path, NULL);
 	}
 	if (status != KS_OK)
 		remove_directories(path, made);
@@ -224,7 +231,7 @@ ks_gitdb_discard(struct ks_gitdb *db)
 
 	db->created = NULL;
 	ks_gitdb_close(db);
-	remove_below(path, 0);
+	ks_git_remove_below(path, NULL);
 	remove_directories(path, made);
 	free(path);
 }

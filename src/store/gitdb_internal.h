@@ -8,12 +8,16 @@
  *	gitdb_loose.c		keeping libgit2 from bad loose objects
  *	gitdb_pack.c		new objects, from memory to objects/
  *	gitdb_tree.c		a tree under changes
+ *	gitdb_compare.c		what differs between trees
  *	gitdb_write.c		the transaction: leftovers, commit, branch
  *	gitdb_tag.c		annotated tags
  *	gitdb_worktree.c	git's index and the files beside it
  *	gitdb_filter.c		trees without what is cut out of them
  *	gitdb_rewrite.c		a branch's history, rewritten
- *	gitdb_gc.c		git gc
+ *	gitdb_run.c		running stock git
+ *	gitdb_gc.c		git gc, packs
+ *	gitdb_fetch.c		git fetch
+ *	gitdb_adopt.c		taking over what was fetched aside
  */
 #ifndef KS_STORE_GITDB_INTERNAL_H
 #define KS_STORE_GITDB_INTERNAL_H
@@ -76,6 +80,10 @@ void ks_git_share(const struct ks_gitdb *db, const char *path);
 /* mkdir with what git would give it; there already is fine. */
 enum ks_status ks_git_mkdir(const struct ks_gitdb *db, const char *path,
 	struct ks_error *err) KS_CHECKED;
+
+/* Remove what is below the directory `path`, which is kistore's own; with a
+ * `prefix`, of its names those that begin so. No link is followed. */
+void ks_git_remove_below(const char *path, const char *prefix);
 
 /* Keep libgit2 from loose objects that it would not come back from, or would
  * follow a link to (gitdb_loose.c). */
@@ -209,6 +217,31 @@ void ks_git_index_unlock(const struct ks_gitdb *db);
  * alone. */
 enum ks_status ks_git_checkout(struct ks_gitdb *db, const struct ks_oid *from,
 	const struct ks_oid *to, struct ks_error *err) KS_CHECKED;
+
+/* Where git reads from and writes to, and what it inherits. */
+struct ks_git_channels {
+	int input;	/* -1: nothing */
+	int output;	/* -1: with its messages */
+	int messages;	/* of which the last one is kept */
+	int lock;	/* a descriptor that is held while it runs; -1: none */
+	bool no_grafts;	/* commits have the parents that they name */
+};
+
+#define KS_GIT_NO_CHANNELS { .input = -1, .output = -1, .messages = -1, \
+	.lock = -1 }
+
+#define KS_GIT_WORDS_MAX 20
+
+/* Run a command of git on the repository; nothing that this names is executed.
+ * `words` are options of git, the command `what` and its own options, and end
+ * with NULL. KS_IO with git's last line. */
+enum ks_status ks_git_run(struct ks_gitdb *db, const char *what,
+	const char *const words[], const struct ks_git_channels *channels,
+	struct ks_error *err) KS_CHECKED;
+
+/* A file without a name that holds `bytes`, open at its start. */
+enum ks_status ks_git_scratch(struct ks_gitdb *db, struct ks_span bytes,
+	int *fd, struct ks_error *err) KS_CHECKED;
 
 static inline git_oid
 ks_git_oid(const struct ks_oid *oid)

@@ -138,3 +138,28 @@ ks_gitdb_tag_write(struct ks_gitdb *db, const char *name,
 	ks_buf_release(&text);
 	return status;
 }
+
+enum ks_status
+ks_gitdb_tag_point(struct ks_gitdb *db, const char *name,
+	const struct ks_oid *oid, struct ks_error *err)
+{
+	struct ks_buf full = KS_BUF_INIT;
+	git_reference *reference = NULL;
+	git_oid id = ks_git_oid(oid);
+	enum ks_status status;
+	int rc;
+
+	ks_buf_printf(&full, "refs/tags/%s", name);
+	(void)ks_buf_cstr(&full);
+	status = ks_buf_check(&full, err);
+	sweep_lock(db, name);
+	if (status == KS_OK) {
+		rc = git_reference_create(&reference, db->repo,
+			ks_buf_cstr(&full), &id, 1, NULL);
+		if (rc < 0)
+			status = ks_git_fail(err, rc, KS_IO, "tag %s", name);
+	}
+	git_reference_free(reference);
+	ks_buf_release(&full);
+	return status;
+}

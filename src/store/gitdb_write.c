@@ -524,6 +524,23 @@ ks_gitdb_publish(struct ks_git_writer *writer, struct ks_error *err)
 	return status;
 }
 
+enum ks_status
+ks_gitdb_move(struct ks_gitdb *db, const struct ks_oid *commit,
+	struct ks_error *err)
+{
+	struct ks_git_head head;
+	bool moved = false;
+	enum ks_status status = ks_gitdb_head(db, &head, err);
+
+	if (status == KS_OK && (head.detached || db->worktree != NULL))
+		return ks_fail(err, KS_USAGE, "not a bare repository on a "
+			"branch");
+	if (status == KS_OK)
+		status = ks_git_intend(db, commit, false, err);
+	return status != KS_OK ? status : ks_git_move_branch(db, &head, commit,
+		&moved, err);
+}
+
 void
 ks_gitdb_end(struct ks_git_writer *writer)
 {

@@ -51,18 +51,6 @@ struct repository {
 
 /* ---- what there is to publish ---------------------------------------- */
 
-static bool
-read_oid(struct ks_span text, struct ks_oid *oid)
-{
-	char hex[KS_OID_HEX + 1];
-
-	if (text.len < KS_OID_HEX)
-		return false;
-	memcpy(hex, text.data, KS_OID_HEX);
-	hex[KS_OID_HEX] = '\0';
-	return ks_oid_parse(oid, hex);
-}
-
 /* A tag of another form than a snapshot's is not published. */
 static enum ks_status
 take_tag(void *arg, const char *name, const struct ks_oid *oid,
@@ -78,7 +66,8 @@ take_tag(void *arg, const char *name, const struct ks_oid *oid,
 		sizeof(tag.name) && ks_gitdb_tag_read(
 		repository->publish->store->db, oid, TAG_LIMIT, &text, NULL)
 		== KS_OK && ks_span_begins(ks_buf_span(&text), "object ") &&
-		read_oid(ks_span(text.data + 7, text.len - 7), &tag.commit);
+		ks_oid_read(&tag.commit,
+		ks_span(text.data + 7, text.len - 7));
 
 	ks_buf_release(&text);
 	if (!good)
@@ -149,7 +138,7 @@ take_ref(struct repository *repository, struct ks_span line)
 	struct ks_oid oid;
 	size_t i;
 
-	if (line.len <= KS_OID_HEX || !read_oid(line, &oid))
+	if (line.len <= KS_OID_HEX || !ks_oid_read(&oid, line))
 		return;
 	name = ks_span(line.data + KS_OID_HEX + 1, line.len - KS_OID_HEX - 1);
 	if (ks_span_begins(name, "refs/heads/"))
@@ -209,8 +198,8 @@ take_pack(struct repository *repository, struct ks_span line,
 	if (line.len == 0)
 		return KS_OK;
 	if (line.len != 2 + PACK_NAME + 5 || !ks_span_begins(line,
-		"P pack-") || !read_oid(ks_span(line.data + 7, KS_OID_HEX),
-		&id)) {
+		"P pack-") || !ks_oid_read(&id, ks_span(line.data + 7,
+		KS_OID_HEX))) {
 		*whole = false;
 		return KS_OK;
 	}

@@ -1,0 +1,69 @@
+/*
+ * Fetching from another repository, with stock git: over whatever it can, with
+ * the user's own configuration for reaching it (ssh, proxies, credentials).
+ */
+#include "store/gitdb_internal.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+
+/* What a server says of two names fits in here. */
+#define ANSWER_MAX 65536
+
+/* A server that sends nothing for so long is given up. */
+#define LOW_SPEED "http.lowSpeedLimit=1"
+#define LOW_SPEED_TIME "http.lowSpeedTime=120"
+
+enum ks_status
+ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
+	struct ks_oid *head, struct ks_error *err)
+{
+	const char *words[] = { "-c", LOW_SPEED, "-c", LOW_SPEED_TIME,
+		"ls-remote", "--quiet", "--", url, "HEAD", NULL };
+	struct ks_git_channels channels = KS_GIT_NO_CHANNELS;
+	struct ks_buf answer = KS_BUF_INIT;
+	enum ks_status status = ks_git_scratch(db, ks_span(NULL, 0),
+		&channels.output, err);
+
+	memset(head, 0, sizeof(*head));
+	if (status == KS_OK)
+		status = ks_git_run(db, "ls-remote", words, &channels, err);
+	if (status == KS_OK && lseek(channels.output, 0, SEEK_SET) != 0)
+		status = ks_fail_errno(err, "git ls-remote");
+	if (status == KS_OK)
+		status = ks_file_read_fd(channels.output, "git ls-remote",
+			ANSWER_MAX, &answer, err);
+	if (channels.output >= 0)
+		(void)close(channels.output);
+	if (status == KS_OK && !ks_oid_read(head, ks_buf_span(&answer)))
+		status = ks_fail(err, KS_NOT_FOUND, "it has no HEAD: nothing "
+			"was committed there yet");
+	ks_buf_release(&answer);
+	return status == KS_INVALID ? KS_IO : status;
+}
+
+enum ks_status
+ks_gitdb_fetch(struct ks_gitdb *db, const char *url, int lock,
+	struct ks_error *err)
+{
+	/* One pack, flushed to disk; nothing runs on in the background. */
+	static const char head[] = "+HEAD:" KS_GIT_FETCHED;
+	static const char tags[] = "+refs/tags/snapshot/*:"
+		"refs/tags/snapshot/*";
+	const char *words[] = { "-c", LOW_SPEED, "-c", LOW_SPEED_TIME, "-c",
+		"fetch.unpackLimit=1", "-c", "core.fsync=all", "-c",
+		"maintenance.auto=false", "fetch", "--quiet", "--no-tags",
+		"--no-write-fetch-head", "--no-recurse-submodules", "--prune",
+		"--", url, head, tags, NULL };
+	struct ks_git_channels channels = KS_GIT_NO_CHANNELS;
+	int rc;
+	enum ks_status status;
+
+	channels.lock = lock;
+	status = ks_git_run(db, "fetch", words, &channels, err);
+	if (status != KS_OK)
+		return status;
+	rc = git_odb_refresh(db->odb);
+	return rc < 0 ? ks_git_fail(err, rc, KS_IO, "%s", db->objects) : KS_OK;
+}

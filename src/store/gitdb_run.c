@@ -1,0 +1,236 @@
+/*
+ * Running stock git on a repository.
+ *
+ * Its hooks are off, it asks nothing, variables that would point it at another
+ * repository are left out, and of what it says the last line is kept.
+ */
+#include "store/gitdb_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+extern char **environ;
+
+/* Variables that would point git at another repository. */
+static const char *const local_variables[] = { "GIT_DIR=", "GIT_WORK_TREE=",
+	"GIT_INDEX_FILE=", "GIT_OBJECT_DIRECTORY=", "GIT_COMMON_DIR=",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES=", "GIT_NAMESPACE=",
+	"GIT_CONFIG_PARAMETERS=", "GIT_CONFIG_COUNT=", "GIT_SHALLOW_FILE=",
+	"GIT_GRAFT_FILE=", "GIT_REPLACE_REF_BASE=", "GIT_PREFIX=",
+	"GIT_TERMINAL_PROMPT=" };
+
+static bool
+is_local(const char *variable)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(local_variables) / sizeof(local_variables[0]);
+		i++)
+		if (strncmp(variable, local_variables[i],
+			strlen(local_variables[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The environment without those, but with `more` (NULL = nothing); the array is
+ * the caller's. */
+static char **
+git_environment(char *prompt, char *more)
+{
+	size_t count = 0;
+	size_t used = 0;
+	char **out;
+	size_t i;
+
+	while (environ != NULL && environ[count] != NULL)
+		count++;
+	out = calloc(count + 3, sizeof(*out));
+	if (out == NULL)
+		return NULL;
+	for (i = 0; i < count; i++)
+		if (!is_local(environ[i]))
+			out[used++] = environ[i];
+	out[used++] = prompt;
+	out[used] = more;
+	return out;
+}
+
+static int
+set_actions(posix_spawn_file_actions_t *actions,
+	const struct ks_git_channels *channels)
+{
+	int rc = channels->input < 0 ? posix_spawn_file_actions_addopen(
+		actions, 0, "/dev/null", O_RDWR, 0) :
+		posix_spawn_file_actions_adddup2(actions, channels->input, 0);
+
+	if (rc == 0)
+		rc = posix_spawn_file_actions_adddup2(actions,
+			channels->output < 0 ? channels->messages :
+			channels->output, 1);
+	if (rc == 0)
+		rc = posix_spawn_file_actions_adddup2(actions,
+			channels->messages, 2);
+	return rc;
+}
+
+static int
+spawn_git(char *const arguments[], const struct ks_git_channels *channels,
+	pid_t *pid)
+{
+	char prompt[] = "GIT_TERMINAL_PROMPT=0";
+	char no_grafts[] = "GIT_GRAFT_FILE=/dev/null";
+	char **environment = git_environment(prompt, channels->no_grafts ?
+		no_grafts : NULL);
+	posix_spawn_file_actions_t actions;
+	int rc, held;
+
+	if (environment == NULL)
+		return ENOMEM;
+	rc = posix_spawn_file_actions_init(&actions);
+	if (rc == 0) {
+		rc = set_actions(&actions, channels);
+		/* The copy is inherited, and so by what git runs itself. */
+		held = channels->lock < 0 ? -1 :
+			fcntl(channels->lock, F_DUPFD, STDERR_FILENO + 1);
+		if (rc == 0 && channels->lock >= 0 && held < 0)
+			rc = errno;
+		if (rc == 0)
+			rc = posix_spawnp(pid, "git", &actions, NULL,
+				arguments, environment);
+		if (held >= 0)
+			(void)close(held);
+		(void)posix_spawn_file_actions_destroy(&actions);
+	}
+	free(environment);
+	return rc;
+}
+
+/* Read all, and keep the last line that is not empty. */
+static void
+last_line(int fd, char *line, size_t size)
+{
+	char bytes[512];
+	size_t used = 0;
+	bool fresh = true;
+	ssize_t n, i;
+
+	line[0] = '\0';
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0 ||
+		(n < 0 && errno == EINTR)) {
+		for (i = 0; i < n; i++) {
+			if (bytes[i] == '\n' || bytes[i] == '\r') {
+				fresh = true;
+				continue;
+			}
+			if (fresh)
+				used = 0;
+			fresh = false;
+			if (used + 1 < size)
+				line[used++] = bytes[i];
+			line[used] = '\0';
+		}
+	}
+}
+
+static enum ks_status
+wait_for(pid_t pid, const char *what, const char *line, struct ks_error *err)
+{
+	char shown[512];
+	int result = 0;
+
+	while (waitpid(pid, &result, 0) < 0)
+		if (errno != EINTR)
+			return ks_fail_errno(err, "git %s", what);
+	if (WIFEXITED(result) && WEXITSTATUS(result) == 0)
+		return KS_OK;
+	return ks_fail(err, KS_IO, "git %s failed: %s", what,
+		line[0] == '\0' ? "it was killed" : ks_printable(shown,
+		sizeof(shown), ks_span_text(line)));
+}
+
+static enum ks_status
+run_git(char *const arguments[], const char *what,
+	const struct ks_git_channels *given, struct ks_error *err)
+{
+	struct ks_git_channels channels = *given;
+	char line[256];
+	int ends[2];
+	pid_t pid;
+	int rc;
+
+	if (pipe(ends) != 0)
+		return ks_fail_errno(err, "git %s", what);
+	(void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+	(void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+	channels.messages = ends[1];
+	rc = spawn_git(arguments, &channels, &pid);
+	(void)close(ends[1]);
+	if (rc != 0) {
+		(void)close(ends[0]);
+		return ks_fail(err, rc == ENOMEM ? KS_NOMEM : KS_IO,
+			"cannot run git: %s", rc == ENOENT ?
+			"it is not installed" : "it does not start");
+	}
+	last_line(ends[0], line, sizeof(line));
+	(void)close(ends[0]);
+	return wait_for(pid, what, line, err);
+}
+
+enum ks_status
+ks_git_run(struct ks_gitdb *db, const char *what, const char *const words[],
+	const struct ks_git_channels *channels, struct ks_error *err)
+{
+	static const char *const common[] = { "-c",
+		"core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
+		"-c", "gc.autoDetach=false" };
+	const size_t fixed = sizeof(common) / sizeof(common[0]);
+	char *arguments[3 + sizeof(common) / sizeof(common[0]) +
+		KS_GIT_WORDS_MAX] = { NULL };
+	size_t i, used = 0;
+	bool failed = false;
+	enum ks_status status;
+
+	arguments[used++] = ks_git_join("", "git");
+	arguments[used++] = ks_git_join("--git-dir=", db->directory);
+	for (i = 0; i < fixed; i++)
+		arguments[used++] = ks_git_join("", common[i]);
+	for (i = 0; i < KS_GIT_WORDS_MAX && words[i] != NULL; i++)
+		arguments[used++] = ks_git_join("", words[i]);
+	for (i = 0; i < used; i++)
+		failed = failed || arguments[i] == NULL;
+	status = failed ? ks_fail_nomem(err) :
+		run_git(arguments, what, channels, err);
+	for (i = 0; i < used; i++)
+		free(arguments[i]);
+	return status;
+}
+
+enum ks_status
+ks_git_scratch(struct ks_gitdb *db, struct ks_span bytes, int *fd,
+	struct ks_error *err)
+{
+	char *path = ks_git_join(db->objects, KS_GIT_PRIVATE "XXXXXX");
+	enum ks_status status;
+
+	*fd = -1;
+	if (path == NULL)
+		return ks_fail_nomem(err);
+	*fd = mkstemp(path);
+	status = *fd < 0 ? ks_fail_errno(err, "cannot write in %s",
+		db->objects) : KS_OK;
+	if (status == KS_OK) {
+		(void)unlink(path);
+		(void)fcntl(*fd, F_SETFD, FD_CLOEXEC);
+		status = ks_file_write(*fd, path, bytes, err);
+	}
+	if (status == KS_OK && lseek(*fd, 0, SEEK_SET) != 0)
+		status = ks_fail_errno(err, "%s", path);
+	free(path);
+	return status == KS_NOT_FOUND ? KS_IO : status;
+}
