@@ -53,6 +53,27 @@ ks_layout_segment(uint64_t index, char out[KS_SEGMENT_PATH])
 	return out;
 }
 
+bool
+ks_layout_segment_number(const char *path, uint64_t *number)
+{
+	const char *at = path + strlen(KS_PATH_LOG "/");
+	char again[KS_SEGMENT_PATH];
+	char *end;
+	uint64_t directory, file;
+
+	if (strncmp(path, KS_PATH_LOG "/", strlen(KS_PATH_LOG "/")) != 0 ||
+		strlen(path) > strlen(KS_PATH_LOG "/00000000/000.jsonl"))
+		return false;
+	directory = strtoull(at, &end, 10);
+	if (end == at || *end != '/')
+		return false;
+	file = strtoull(end + 1, NULL, 10);
+	*number = directory * 256 + file;
+	/* What is not of the form is not printed so again. */
+	return file < 256 && strcmp(ks_layout_segment(*number *
+		KS_SEGMENT_ENTRIES, again), path) == 0;
+}
+
 char *
 ks_layout_dictionary(uint32_t id, const struct ks_id *digest,
 	char out[KS_DICTIONARY_PATH])

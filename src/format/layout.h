@@ -41,6 +41,10 @@ bool ks_layout_object_id(const char *a, const char *bb, const char *name,
 #define KS_SEGMENT_PATH 64
 char *ks_layout_segment(uint64_t index, char out[KS_SEGMENT_PATH]);
 
+/* The number of the segment at a path of that form (its first entry div 256);
+ * false when it is of another. */
+bool ks_layout_segment_number(const char *path, uint64_t *number);
+
 /* "dictionaries/1234567890-<64 hex>.zdict". */
 #define KS_DICTIONARY_PATH 96
 char *ks_layout_dictionary(uint32_t id, const struct ks_id *digest,

@@ -765,8 +765,10 @@ commit(struct import *import, struct ks_error *err)
 static enum ks_status
 check_arrivals(struct import *import, struct ks_error *err)
 {
+	const struct ks_writing *writing = &import->writing;
 	enum ks_status status = import->store == NULL ? KS_OK :
-		ks_arrivals_check(&import->writing, err);
+		ks_arrivals_check(import->store, writing->index,
+			writing->replay, err);
 
 	if (status == KS_INVALID && err != NULL)
 		err->status = KS_CORRUPT;

@@ -138,12 +138,13 @@ judge_body(struct judging *judging, struct ks_store *store,
 }
 
 static enum ks_status
-judge_all(struct ks_writing *writing, const struct waiting *waiting,
+judge_all(struct ks_store *store, struct ks_index *index,
+	struct ks_replay *replay, const struct waiting *waiting,
 	struct ks_error *err)
 {
 	struct judging judging = {
-		.replay = writing->replay,
-		.base = ks_replay_tree(writing->replay)->size - writing->lines,
+		.replay = replay,
+		.base = ks_index_log(index)->tree.size,
 		.err = err,
 		.status = KS_OK
 	};
@@ -153,9 +154,9 @@ judge_all(struct ks_writing *writing, const struct waiting *waiting,
 
 	for (i = 0; status == KS_OK && i < waiting->count; i++) {
 		judging.from = &waiting->list[i].id;
-		status = judge_body(&judging, writing->store, &text, err);
+		status = judge_body(&judging, store, &text, err);
 		if (status == KS_OK)
-			status = judge_line(&judging, writing->store,
+			status = judge_line(&judging, store,
 				waiting->list[i].line, &text, err);
 	}
 	ks_buf_release(&text);
@@ -163,17 +164,18 @@ judge_all(struct ks_writing *writing, const struct waiting *waiting,
 }
 
 enum ks_status
-ks_arrivals_check(struct ks_writing *writing, struct ks_error *err)
+ks_arrivals_check(struct ks_store *store, struct ks_index *index,
+	struct ks_replay *replay, struct ks_error *err)
 {
 	struct waiting waiting = { .count = 0 };
-	enum ks_status status = writing->lines == 0 ? KS_OK :
-		ks_index_by_missing(writing->index, add_waiting, &waiting,
-			err);
+	enum ks_status status = ks_replay_tree(replay)->size ==
+		ks_index_log(index)->tree.size ? KS_OK :
+		ks_index_by_missing(index, add_waiting, &waiting, err);
 
 	if (status == KS_OK && waiting.failed)
 		status = ks_fail_nomem(err);
 	if (status == KS_OK)
-		status = judge_all(writing, &waiting, err);
+		status = judge_all(store, index, replay, &waiting, err);
 	free(waiting.list);
 	return status;
 }

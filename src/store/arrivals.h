@@ -8,12 +8,14 @@
 #ifndef KS_STORE_ARRIVALS_H
 #define KS_STORE_ARRIVALS_H
 
-#include "store/writing.h"
+#include "store/store.h"
 
-/* Compare what the change publishes with what earlier records left open, by
- * their bodies and their publish lines. KS_INVALID names the two records and
- * the member that refers. */
-enum ks_status ks_arrivals_check(struct ks_writing *writing,
-	struct ks_error *err) KS_CHECKED;
+/* Compare what `replay` has taken after the lines that `index` holds with what
+ * the records of `store`, which the index is of, left open: by their bodies and
+ * their publish lines. KS_INVALID names the two records and the member that
+ * refers. */
+enum ks_status ks_arrivals_check(struct ks_store *store,
+	struct ks_index *index, struct ks_replay *replay, struct ks_error *err)
+	KS_CHECKED;
 
 #endif

@@ -26,15 +26,23 @@ ks_checkpoints_release(struct ks_checkpoints *checkpoints)
 	*checkpoints = (struct ks_checkpoints)KS_CHECKPOINTS_INIT;
 }
 
+static int
+by_size(const void *a, const void *b)
+{
+	uint64_t x = ((const struct ks_stored_note *)a)->size;
+	uint64_t y = ((const struct ks_stored_note *)b)->size;
+
+	return (x > y) - (x < y);
+}
+
 const struct ks_stored_note *
 ks_checkpoints_find(const struct ks_checkpoints *checkpoints, uint64_t size)
 {
-	size_t i;
+	struct ks_stored_note wanted = { .size = size };
 
-	for (i = 0; i < checkpoints->count; i++)
-		if (checkpoints->list[i].size == size)
-			return &checkpoints->list[i];
-	return NULL;
+	return checkpoints->count == 0 ? NULL : bsearch(&wanted,
+		checkpoints->list, checkpoints->count, sizeof(wanted),
+		by_size);
 }
 
 /* ---- reading --------------------------------------------------------- */
@@ -131,15 +139,6 @@ take_entry(void *arg, const struct ks_git_entry *entry, struct ks_error *err)
 	status = read_one(reading, entry, &stored, err);
 	ks_buf_release(&stored.bytes);
 	return status;
-}
-
-static int
-by_size(const void *a, const void *b)
-{
-	uint64_t x = ((const struct ks_stored_note *)a)->size;
-	uint64_t y = ((const struct ks_stored_note *)b)->size;
-
-	return (x > y) - (x < y);
 }
 
 /* T2: `checkpoint` is the newest of checkpoints/. */

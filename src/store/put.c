@@ -141,7 +141,8 @@ compose(struct ks_writing *writing, struct ks_collection *all,
 	if (status == KS_OK)
 		status = ks_compose(writing, all, options, result, err);
 	if (status == KS_OK)
-		status = ks_arrivals_check(writing, err);
+		status = ks_arrivals_check(writing->store, writing->index,
+			writing->replay, err);
 	if (status == KS_OK)
 		status = ks_objects_write(objects, writing, current,
 			&result->dictionary_trained, notes, err);

@@ -73,16 +73,41 @@ reach(struct ks_signed *signed_, const struct ks_merkle *tree)
 	}
 }
 
+static void
+sort_marks(struct ks_signed *signed_)
+{
+	if (signed_->mark_count > 1)
+		qsort(signed_->marks, signed_->mark_count,
+			sizeof(*signed_->marks), by_size);
+	signed_->next_mark = 0;
+}
+
 void
 ks_signed_start(struct ks_signed *signed_)
 {
 	static const struct ks_merkle empty;
 
-	if (signed_->mark_count > 1)
-		qsort(signed_->marks, signed_->mark_count,
-			sizeof(*signed_->marks), by_size);
-	signed_->next_mark = 0;
+	sort_marks(signed_);
 	reach(signed_, &empty);
+}
+
+void
+ks_signed_resume(struct ks_signed *signed_, uint64_t size,
+	const struct ks_checkpoints *known)
+{
+	sort_marks(signed_);
+	while (signed_->next_mark < signed_->mark_count &&
+		signed_->marks[signed_->next_mark].size <= size) {
+		struct ks_signed_mark *mark =
+			&signed_->marks[signed_->next_mark++];
+		const struct ks_stored_note *note = ks_checkpoints_find(known,
+			mark->size);
+
+		if (note == NULL)
+			continue;
+		mark->root = note->root;
+		mark->known = true;
+	}
 }
 
 bool
@@ -131,6 +156,13 @@ take_key(struct ks_signed *signed_, const struct ks_entry *entry,
 	signed_->keys = grown;
 	grown[signed_->key_count++] = key;
 	return KS_OK;
+}
+
+enum ks_status
+ks_signed_earlier_key(struct ks_signed *signed_, const struct ks_entry *entry,
+	uint64_t index, struct ks_error *err)
+{
+	return take_key(signed_, entry, index, err);
 }
 
 static enum ks_status

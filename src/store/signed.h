@@ -63,6 +63,17 @@ enum ks_status ks_signed_mark(struct ks_signed *signed_, uint64_t size,
 /* No more marks: the replay begins, with an empty tree. */
 void ks_signed_start(struct ks_signed *signed_);
 
+/* The same where the replay begins after `size` entries: the roots at marks up
+ * to there are those of `known`, notes of that log that were found right. */
+void ks_signed_resume(struct ks_signed *signed_, uint64_t size,
+	const struct ks_checkpoints *known);
+
+/* A line of role log among the entries that are not replayed; in order, after
+ * ks_signed_resume(). */
+enum ks_status ks_signed_earlier_key(struct ks_signed *signed_,
+	const struct ks_entry *entry, uint64_t index, struct ks_error *err)
+	KS_CHECKED;
+
 /* Take note of a line that was just replayed without fault (`entry` NULL: one
  * that has no effect); `tree` is what the replay has made so far. */
 enum ks_status ks_signed_line(struct ks_signed *signed_,

@@ -71,6 +71,19 @@ ks_verify_report_error(struct ks_verifying *verifying, enum ks_status status,
 }
 
 void
+ks_verify_report_line(struct ks_verifying *verifying, uint64_t index,
+	const char *message)
+{
+	char segment[KS_SEGMENT_PATH], path[KS_SEGMENT_PATH + 24];
+
+	(void)snprintf(path, sizeof(path), "%s:%llu",
+		ks_layout_segment(index, segment),
+		(unsigned long long)(index % KS_SEGMENT_ENTRIES + 1));
+	ks_verify_report(verifying, KS_SEVERITY_DAMAGE, NULL, path, "%s",
+		message);
+}
+
+void
 ks_verify_leave_out(struct ks_verifying *verifying, const char *text)
 {
 	struct ks_buf *list = &verifying->not_checked;
@@ -203,7 +216,7 @@ run(struct ks_verifying *verifying, struct ks_error *err)
 		status = check_readme(verifying, err);
 	if (status == KS_OK && verifying->options->index)
 		status = ks_verify_index(verifying, err);
-	return status != KS_OK ? status : ks_verify_trust_end(verifying, err);
+	return status;
 }
 
 static void
@@ -260,6 +273,8 @@ ks_verify(struct ks_store *store, const struct ks_verify_options *options,
 	};
 	enum ks_status status = ks_verify_run(&verifying, err);
 
+	if (status == KS_OK)
+		status = ks_verify_trust_end(&verifying, err);
 	ks_buf_release(&store->others);
 	store->others = verifying.not_checked;
 	verifying.not_checked = (struct ks_buf)KS_BUF_INIT;

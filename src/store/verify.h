@@ -30,6 +30,8 @@ struct ks_verifying {
 	struct ks_trust_result verdict;
 	struct ks_state *state;
 	/* Set by who wants less, or more, than ks_verify(): */
+	struct ks_span seen;	/* a note that was accepted before, by who has
+				 * no doubt of it */
 	uint64_t since;		/* objects published before this entry are
 				 * only looked for, not read */
 	const uint64_t *marks;	/* sizes whose roots are wanted, too */
@@ -38,9 +40,20 @@ struct ks_verifying {
 };
 
 /* Check: `store`, `options`, `result` and perhaps others are set, the rest is
- * zero. What was gathered stays until the release. */
+ * zero. What was gathered stays until the release; nothing is remembered
+ * before ks_verify_trust_end(). */
 enum ks_status ks_verify_run(struct ks_verifying *verifying,
 	struct ks_error *err) KS_CHECKED;
+
+/* Check what the store has beyond `base`, an older state of it that was found
+ * right: that all else is as it was there, and the new lines and objects. The
+ * work is proportional to what is new. *extends is false where that is not
+ * shown, be it that there is a fault, or a change of another kind: then
+ * ks_verify_run() says which. Otherwise this has found what that would find,
+ * but for warnings, and is to be ended likewise. */
+enum ks_status ks_verify_extension(struct ks_verifying *verifying,
+	struct ks_store *base, bool *extends, struct ks_error *err)
+	KS_CHECKED;
 void ks_verify_release(struct ks_verifying *verifying);
 
 /* Report a finding and count it; digest may be NULL. */
@@ -83,6 +96,30 @@ bool ks_verify_is_gone(const struct ks_verifying *verifying,
 /* Form, order and rules of the log; leaves the replay. */
 enum ks_status ks_verify_log(struct ks_verifying *verifying,
 	struct ks_error *err) KS_CHECKED;
+
+/* What lines name by their provenance that has not come yet: kept while they
+ * are replayed, and judged when all are (R22). */
+struct ks_verify_claim {
+	uint64_t index;
+	struct ks_provenance names;
+};
+
+struct ks_verify_claims {
+	struct ks_verify_claim *list;
+	size_t count, room;
+};
+
+/* Of the line that was replayed last. */
+enum ks_status ks_verify_claims_keep(struct ks_verify_claims *claims,
+	struct ks_replay *replay, const struct ks_provenance *names,
+	struct ks_error *err) KS_CHECKED;
+void ks_verify_claims_check(const struct ks_verify_claims *claims,
+	struct ks_verifying *verifying);
+void ks_verify_claims_release(struct ks_verify_claims *claims);
+
+/* Report a fault of entry `index`, at its place in the tree. */
+void ks_verify_report_line(struct ks_verifying *verifying, uint64_t index,
+	const char *message);
 
 /* Names and contents of dictionaries/; loads all that are sound. */
 enum ks_status ks_verify_dictionaries(struct ks_verifying *verifying,

@@ -154,14 +154,7 @@ struct reading {
 	/* The line being judged, for reports: */
 	uint64_t segment;
 	size_t line;		/* in the segment, from 1 */
-	struct claim *claims;	/* that name what has not come yet */
-	size_t claim_count, claim_room;
-};
-
-/* What a line refers to by its provenance. */
-struct claim {
-	uint64_t index;
-	struct ks_provenance names;
+	struct ks_verify_claims claims;
 };
 
 static void
@@ -233,35 +226,6 @@ judge_again(struct reading *reading, struct ks_span line,
 		ks_replay_tree(reading->verifying->replay), err);
 }
 
-static bool
-is_unpublished(struct ks_replay *replay, const struct ks_id *digest)
-{
-	return ks_replay_find(replay, digest) == KS_NO_OBJECT;
-}
-
-/* Replay judges the kind of what a line's provenance names, but not of what
- * has yet to come. */
-static enum ks_status
-keep_claims(struct reading *reading, const struct ks_provenance *names,
-	struct ks_error *err)
-{
-	struct ks_replay *replay = reading->verifying->replay;
-	struct claim *grown;
-
-	if ((!names->has_source || !is_unpublished(replay, &names->source)) &&
-		(!names->has_project ||
-		!is_unpublished(replay, &names->project)))
-		return KS_OK;
-	grown = ks_grow(reading->claims, reading->claim_count,
-		&reading->claim_room, sizeof(*grown), err);
-	if (grown == NULL)
-		return KS_NOMEM;
-	reading->claims = grown;
-	grown[reading->claim_count++] = (struct claim){
-		ks_replay_tree(replay)->size - 1, *names };
-	return KS_OK;
-}
-
 static enum ks_status
 judge(struct reading *reading, const struct segment_job *job, size_t i,
 	struct ks_error *err)
@@ -281,7 +245,8 @@ judge(struct reading *reading, const struct segment_job *job, size_t i,
 		ks_replay_tree(reading->verifying->replay), err) != KS_OK)
 		return KS_NOMEM;
 	return verdict != KS_LINE_OK ? KS_OK :
-		keep_claims(reading, &job->entries[i].claims, err);
+		ks_verify_claims_keep(&reading->claims,
+		reading->verifying->replay, &job->entries[i].claims, err);
 }
 
 /* Redacted lines cannot be judged before the takedown that names them, which
@@ -483,50 +448,7 @@ stop(struct reading *reading)
 static void
 report_end(void *arg, uint64_t index, const char *message)
 {
-	char segment[KS_SEGMENT_PATH], path[KS_SEGMENT_PATH + 24];
-
-	(void)snprintf(path, sizeof(path), "%s:%llu",
-		ks_layout_segment(index, segment),
-		(unsigned long long)(index % KS_SEGMENT_ENTRIES + 1));
-	ks_verify_report(arg, KS_SEVERITY_DAMAGE, NULL, path, "%s", message);
-}
-
-static void
-check_target(const struct reading *reading, const struct claim *claim,
-	const char *member, const struct ks_id *target, const char *wanted)
-{
-	struct ks_replay *replay = reading->verifying->replay;
-	uint32_t number = ks_replay_find(replay, target);
-	struct ks_span kind;
-	char message[160];
-
-	if (number == KS_NO_OBJECT)
-		return;
-	kind = ks_replay_kind(replay, ks_replay_object(replay, number)->kind);
-	if (kind.len == 0 || ks_span_is(kind, wanted))
-		return;
-	(void)snprintf(message, sizeof(message),
-		"provenance.%s is not of kind %s (R22)", member, wanted);
-	report_end(reading->verifying, claim->index, message);
-}
-
-/* R22 for what has come after the lines that name it. */
-static void
-check_late(const struct reading *reading)
-{
-	size_t i;
-
-	for (i = 0; i < reading->claim_count; i++) {
-		const struct claim *claim = &reading->claims[i];
-
-		if (claim->names.has_source)
-			check_target(reading, claim, "source",
-				&claim->names.source, "kistore/v1/Source");
-		if (claim->names.has_project)
-			check_target(reading, claim, "project",
-				&claim->names.project,
-				"kernelindex.dev/v1alpha1/SoftwareProject");
-	}
+	ks_verify_report_line(arg, index, message);
 }
 
 enum ks_status
@@ -550,10 +472,10 @@ ks_verify_log(struct ks_verifying *verifying, struct ks_error *err)
 		status = read_segments(&reading, err);
 	ks_signed_end(&verifying->signed_);
 	if (status == KS_OK) {
-		check_late(&reading);
+		ks_verify_claims_check(&reading.claims, verifying);
 		ks_replay_end(verifying->replay, report_end, verifying);
 	}
-	free(reading.claims);
+	ks_verify_claims_release(&reading.claims);
 	stop(&reading);
 	free(segments.list);
 	return status;

@@ -41,6 +41,9 @@ ks_verify_trust_begin(struct ks_verifying *verifying, struct ks_error *err)
 		origin_of(verifying), verifying->options->watch,
 		&verifying->trust, &verifying->state, err);
 
+	if (status == KS_OK && verifying->seen.len > 0)
+		status = ks_trust_add_seen(verifying->trust, verifying->seen,
+			true, err);
 	if (status != KS_OK)
 		return status;
 	if (!ks_trust_is_asked(verifying->trust))
