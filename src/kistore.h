@@ -1132,6 +1132,89 @@ enum ks_status ks_publish(struct ks_store *store, const char *directory,
 	const struct ks_publish_options *options,
 	struct ks_publish_result *result, struct ks_error *err) KS_CHECKED;
 
+/* ---- Mirrors ------------------------------------------------------------- */
+
+/* A mirror is a bare repository that follows a store elsewhere. What comes is
+ * fetched aside by stock git, verified, and accepted whole or not at all
+ * (store-layout.md, section M). */
+struct ks_mirror_options {
+	struct ks_write_options write;	/* the lock is held while git fetches */
+	const struct ks_trust_options *trust;
+};
+
+/* What came of an update, or of the last one. */
+struct ks_mirror_result {
+	/* "updated", "current": nothing is new. Refused, and the mirror
+	 * stays as it was: "unreachable", "half-updated" (it does not
+	 * deliver what it names), "not a store", "unsigned", "untrusted
+	 * key", "revoked key", "not trusted" (no key is), "wrong origin",
+	 * "forged", "mismatch", "false tail" (a note that came with a longer
+	 * log), "rollback" (behind this mirror), "stale" (behind what was
+	 * accepted elsewhere), "fork", "damaged", "incomplete" (objects are
+	 * absent), "unsupported". (Static; "never": no update yet.) */
+	const char *verdict;
+	enum ks_status status;	/* KS_OK, or what it is an error of */
+	char message[512];	/* why, one line */
+	char url[4096];
+	char origin[256];
+	int64_t checked;	/* POSIX seconds: when */
+	/* The mirror now: */
+	uint64_t size, before;	/* entries that are signed; and before this */
+	struct ks_id root;
+	uint64_t tail;		/* entries of the upstream beyond, unsigned */
+	struct ks_signature_result signature;
+	/* Of an update: */
+	bool changed;
+	bool rewritten;		/* its history is another than it was */
+	bool whole;		/* all was verified, not what is new alone */
+	uint64_t objects;	/* that were checked */
+	uint64_t damaged, absent;
+	uint64_t carried;	/* own cosignatures that were kept */
+	bool purged;		/* what was taken down left the history */
+	/* Of a status: */
+	bool interrupted;	/* an update died, and the next goes on */
+	uint64_t cosignatures;	/* own ones, of the newest note */
+};
+
+/* Make a mirror of the store at `url` (whatever git can fetch) in `directory`,
+ * which is absent or empty, or was left by a clone of the same that died. Keys
+ * given are pinned for its origin. KS_OK when there is a verdict; where that is
+ * no success, nothing is left. KS_EXISTS: something else is there; KS_USAGE:
+ * no URL. */
+enum ks_status ks_mirror_clone(const char *url, const char *directory,
+	const struct ks_mirror_options *options,
+	struct ks_mirror_result *result, struct ks_error *err) KS_CHECKED;
+
+/* Bring the mirror in `directory` (NULL: the one that holds the current
+ * directory) up to its upstream. KS_OK when there is a verdict. KS_NOT_FOUND:
+ * not a mirror; KS_BUSY: another update is under way. */
+enum ks_status ks_mirror_update(const char *directory,
+	const struct ks_mirror_options *options,
+	struct ks_mirror_result *result, struct ks_error *err) KS_CHECKED;
+
+/* What the mirror holds, and what came of its last update; nobody is asked. */
+enum ks_status ks_mirror_status(const char *directory,
+	struct ks_mirror_result *result, struct ks_error *err) KS_CHECKED;
+
+/* A cosignature over the newest note (C2SP tlog-cosignature, type 04). */
+struct ks_mirror_cosigned {
+	uint64_t size;
+	struct ks_id root;
+	int64_t time;		/* POSIX seconds, of the cosignature */
+	bool is_new;		/* false: this key had signed it before */
+	char vkey[512];		/* of the cosigner */
+};
+
+/* Verify the mirror whole, cosign its newest note as `cosigner` (M3), keep the
+ * line in the mirror, and append the note. KS_UNTRUSTED or KS_CORRUPT: the
+ * mirror does not verify, or is not consistent with what this key has cosigned,
+ * which options->trust->state_directory remembers; KS_USAGE: the key is used
+ * for something else. */
+enum ks_status ks_mirror_cosign(const char *directory,
+	const struct ks_signer *cosigner,
+	const struct ks_mirror_options *options, struct ks_buf *note,
+	struct ks_mirror_cosigned *result, struct ks_error *err) KS_CHECKED;
+
 /* ---- Attestations ------------------------------------------------------- */
 
 /* What somebody says of a record, to be signed and put. Texts are UTF-8; one

@@ -113,6 +113,18 @@
 	X(check, "check", "FILE|DIGEST...", 1, KS_ANY, \
 		KS_HAS_STORE | KS_HAS_JSON, \
 		"check a citation, with or without a store") \
+	X(mirror_clone, "mirror clone", "URL DIR", 2, 2, \
+		KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
+		"make a mirror of a store, of what is signed and verified") \
+	X(mirror_update, "mirror update", "", 0, 0, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
+		"bring a mirror up to its upstream, or refuse to") \
+	X(mirror_status, "mirror status", "", 0, 0, \
+		KS_HAS_STORE | KS_HAS_JSON, \
+		"say what a mirror holds, and how its last update went") \
+	X(mirror_cosign, "mirror cosign", "", 0, 0, \
+		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
+		"say under an own key that the mirror holds it all") \
 	X(publish, "publish", "DIR", 1, 1, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS, \
 		"make a static directory for any web server") \

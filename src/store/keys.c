@@ -320,6 +320,28 @@ check_use(const struct standing *standing, struct ks_error *err)
 	return KS_OK;
 }
 
+enum ks_status
+ks_key_check_unused(struct ks_store *store, const struct ks_vkey *vkey,
+	struct ks_error *err)
+{
+	struct standing standing = { .jcs = store->jcs, .vkey = vkey };
+	enum ks_status status = ks_log_each(store->db, &store->tree, 0,
+		look_at_line, &standing, err);
+
+	if (status != KS_OK)
+		return status;
+	if (standing.signs)
+		return ks_fail(err, KS_USAGE, "that key signs the log, by "
+			"entry %llu: cosign with one that does nothing else "
+			"(M3)", (unsigned long long)standing.signs_entry);
+	if (standing.entry > 0)
+		return ks_fail(err, KS_USAGE, "that key is registered for "
+			"attestations, by entry %llu: cosign with one that "
+			"does nothing else (M3)",
+			(unsigned long long)standing.entry);
+	return KS_OK;
+}
+
 static enum ks_status
 append_line(struct ks_writing *writing, const struct standing *standing,
 	bool revoke, struct ks_error *err)

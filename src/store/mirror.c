@@ -1,0 +1,588 @@
+/*
+ * Following another store (store-layout.md, section M).
+ *
+ * What comes is fetched into a repository aside, verified there, and only then
+ * adopted: objects first, then the branch, in one step. Whatever ends it before
+ * leaves the mirror as it was.
+ */
+#include "store/mirror.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/log.h"
+#include "store/purge.h"
+
+/* ---- beginning ------------------------------------------------------- */
+
+void
+ks_mirror_release(struct ks_mirror *mirror)
+{
+	ks_verify_release(&mirror->verifying);
+	ks_store_close(mirror->candidate);
+	ks_gitdb_close(mirror->aside);
+	ks_checkpoints_release(&mirror->notes);
+	ks_store_close(mirror->base);
+	ks_mirror_state_release(&mirror->state);
+	ks_lock_release(&mirror->lock);
+	ks_gitdb_close(mirror->db);
+}
+
+static void
+start(struct ks_mirror *mirror, const struct ks_mirror_options *options,
+	struct ks_mirror_result *result)
+{
+	memset(result, 0, sizeof(*result));
+	*mirror = (struct ks_mirror){ .options = options, .result = result,
+		.lock = KS_LOCK_INIT, .state = KS_MIRROR_STATE_INIT,
+		.notes = KS_CHECKPOINTS_INIT };
+	if (options == NULL)
+		return;
+	mirror->trust = *options->trust;
+	mirror->verify.trust = &mirror->trust;
+	mirror->verify.watch = options->write.watch;
+}
+
+static enum ks_status
+check_bare(struct ks_mirror *mirror, struct ks_error *err)
+{
+	const char *promisor = ks_gitdb_promisor(mirror->db);
+
+	if (ks_gitdb_worktree(mirror->db) == NULL && promisor == NULL &&
+		!ks_gitdb_is_shallow(mirror->db))
+		return KS_OK;
+	return ks_fail(err, KS_UNSUPPORTED, "%s: a mirror is a bare "
+		"repository, neither shallow nor partial (kistore mirror clone "
+		"makes one)", ks_gitdb_directory(mirror->db));
+}
+
+/* Take the lock and clear away what a dead update left in git's places. */
+static enum ks_status
+lock(struct ks_mirror *mirror, struct ks_error *err)
+{
+	const struct ks_write_options *write = &mirror->options->write;
+	struct ks_git_writer *writer = NULL;
+	enum ks_status status = ks_lock_take(&mirror->lock,
+		ks_gitdb_directory(mirror->db), write->wait_ms, write->watch,
+		err);
+
+	if (status == KS_OK)
+		status = ks_gitdb_begin(&writer, mirror->db, 0, err);
+	ks_gitdb_end(writer);
+	return status;
+}
+
+/* What was accepted before. */
+static enum ks_status
+open_base(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct ks_mirror_result *result = mirror->result;
+	struct ks_git_head head;
+	const struct ks_stored_note *newest;
+	enum ks_status status = ks_gitdb_head(mirror->db, &head, err);
+
+	if (status != KS_OK || head.unborn)
+		return status;
+	status = ks_store_open(&mirror->base, ks_gitdb_directory(mirror->db),
+		NULL, err);
+	if (status == KS_OK)
+		status = ks_checkpoints_read(mirror->base->db,
+			&mirror->base->tree, NULL, NULL, &mirror->notes, err);
+	if (status != KS_OK || mirror->notes.count == 0)
+		return status;
+	newest = &mirror->notes.list[mirror->notes.count - 1];
+	result->size = result->before = newest->size;
+	result->root = newest->root;
+	(void)snprintf(result->origin, sizeof(result->origin), "%s",
+		ks_buf_cstr(&mirror->base->origin));
+	return KS_OK;
+}
+
+static enum ks_status
+open_mirror(struct ks_mirror *mirror, const char *directory,
+	struct ks_error *err)
+{
+	enum ks_status status = ks_gitdb_open(&mirror->db, directory == NULL ?
+		"." : directory, directory == NULL, err);
+
+	if (status == KS_OK)
+		status = ks_mirror_state_read(mirror->db, &mirror->state, err);
+	return status == KS_OK ? check_bare(mirror, err) : status;
+}
+
+enum ks_status
+ks_mirror_open(struct ks_mirror *mirror, const char *directory,
+	const struct ks_mirror_options *options,
+	struct ks_mirror_result *result, struct ks_error *err)
+{
+	enum ks_status status;
+
+	start(mirror, options, result);
+	status = open_mirror(mirror, directory, err);
+	if (status == KS_OK)
+		status = lock(mirror, err);
+	return status == KS_OK ? open_base(mirror, err) : status;
+}
+
+/* ---- fetching -------------------------------------------------------- */
+
+static const char *
+why(const struct ks_error *err, char out[400])
+{
+	(void)snprintf(out, 400, "%s", err->message);
+	return out;
+}
+
+/* What fails here, fails there: it is a verdict, if it is no failure of this
+ * machine. */
+static enum ks_status
+fetch(struct ks_mirror *mirror, struct ks_error *err)
+{
+	const char *url = ks_buf_cstr(&mirror->state.url);
+	struct ks_error said = KS_ERROR_INIT;
+	char text[400];
+	enum ks_status status = ks_gitdb_aside(&mirror->aside, mirror->db,
+		err);
+
+	if (status != KS_OK)
+		return status;
+	ks_watch_progress(mirror->options->write.watch, "fetching", 0, 0);
+	status = ks_gitdb_fetch(mirror->aside, url, mirror->lock.fd, &said);
+	if (status == KS_OK)
+		return ks_watch_check(mirror->options->write.watch, err);
+	if (ks_watch_check(mirror->options->write.watch, err) != KS_OK)
+		return KS_CANCELLED;
+	if (status == KS_NOMEM)
+		return ks_fail_nomem(err);
+	ks_mirror_say(mirror, "half-updated", "it does not deliver what its "
+		"HEAD leads to (try again later: it is being updated, is "
+		"damaged, or the transfer broke off): %s", why(&said, text));
+	return KS_OK;
+}
+
+/* Ask what there is; fetch what is new, choose the snapshot, open it. */
+static enum ks_status
+get(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct ks_error said = KS_ERROR_INIT;
+	char text[400];
+	enum ks_status status = ks_gitdb_remote_head(mirror->db,
+		ks_buf_cstr(&mirror->state.url), &mirror->upstream, &said);
+
+	if (ks_watch_check(mirror->options->write.watch, err) != KS_OK)
+		return KS_CANCELLED;
+	if (status == KS_NOMEM)
+		return ks_fail_nomem(err);
+	if (status != KS_OK) {
+		ks_mirror_say(mirror, status == KS_NOT_FOUND ? "unsigned" :
+			"unreachable", "%s", why(&said, text));
+		return KS_OK;
+	}
+	mirror->snapshot = mirror->state.snapshot;
+	mirror->result->tail = mirror->state.tail;
+	if (mirror->base == NULL || !ks_oid_equal(&mirror->upstream,
+		&mirror->state.upstream)) {
+		status = fetch(mirror, err);
+		if (status == KS_OK && mirror->result->verdict == NULL)
+			status = ks_mirror_choose(mirror, err);
+	}
+	return status;
+}
+
+/* The snapshot that the mirror has is judged again: trust may be another. */
+static bool
+is_known(const struct ks_mirror *mirror)
+{
+	return mirror->base != NULL && ks_oid_equal(&mirror->snapshot,
+		&mirror->state.snapshot);
+}
+
+static enum ks_status
+open_candidate(struct ks_mirror *mirror, struct ks_error *err)
+{
+	const struct ks_gitdb *db = is_known(mirror) ? mirror->db :
+		mirror->aside;
+	enum ks_status status = ks_store_open(&mirror->candidate,
+		ks_gitdb_directory(db), NULL, err);
+
+	if (status == KS_UNSUPPORTED) {
+		ks_mirror_say(mirror, "unsupported", "%s", err->message);
+		return KS_OK;
+	}
+	if (status == KS_CORRUPT || status == KS_NOT_FOUND) {
+		ks_mirror_say(mirror, "damaged", "%s", err->message);
+		return KS_OK;
+	}
+	return status;
+}
+
+/* ---- accepting ------------------------------------------------------- */
+
+/* Whether the mirror's history, as the upstream had it, is not part of what it
+ * has now. */
+static enum ks_status
+is_rewritten(struct ks_mirror *mirror, bool *rewritten, struct ks_error *err)
+{
+	struct ks_oid at = mirror->snapshot;
+	struct ks_git_commit commit;
+	enum ks_status status = KS_OK;
+
+	*rewritten = false;
+	if (mirror->base == NULL || ks_oid_is_zero(&mirror->state.snapshot))
+		return KS_OK;
+	while (status == KS_OK && !ks_oid_is_zero(&at)) {
+		if (ks_oid_equal(&at, &mirror->state.snapshot))
+			return KS_OK;
+		status = ks_gitdb_commit(mirror->aside, &at, &commit, err);
+		at = commit.parent;
+	}
+	*rewritten = true;
+	return status;
+}
+
+struct tag_sync {
+	struct ks_mirror *mirror;
+	struct ks_buf commands;
+};
+
+static enum ks_status
+copy_tag(void *arg, const char *name, const struct ks_oid *oid,
+	struct ks_error *err)
+{
+	struct tag_sync *sync = arg;
+
+	return ks_gitdb_tag_point(sync->mirror->db, name, oid, err);
+}
+
+static enum ks_status
+drop_tag(void *arg, const char *name, const struct ks_oid *oid,
+	struct ks_error *err)
+{
+	struct tag_sync *sync = arg;
+	char hex[KS_OID_HEX + 1];
+
+	(void)err;
+	ks_buf_printf(&sync->commands, "delete refs/tags/%s %s\n", name,
+		ks_oid_print(oid, hex));
+	return KS_OK;
+}
+
+/* Tags of a history that is no longer there go before the branch moves. */
+static enum ks_status
+drop_tags(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct tag_sync sync = { .mirror = mirror, .commands = KS_BUF_INIT };
+	enum ks_status status = !mirror->result->rewritten ? KS_OK :
+		ks_gitdb_tags(mirror->db, "snapshot/", drop_tag, &sync, err);
+
+	if (status == KS_OK)
+		status = ks_buf_check(&sync.commands, err);
+	if (status == KS_OK && sync.commands.len > 0)
+		status = ks_gitdb_delete_refs(mirror->db,
+			ks_buf_span(&sync.commands), mirror->lock.fd, err);
+	ks_buf_release(&sync.commands);
+	return status;
+}
+
+/* What was taken down goes from the history, too (M4): the upstream's, where
+ * it still has it, or the one that it had. That it is due is remembered before
+ * the branch moves, so that it is done even after a death. */
+static enum ks_status
+note_purge(struct ks_mirror *mirror, struct ks_error *err)
+{
+	if (!mirror->result->whole || mirror->verified.taken_down == 0)
+		return KS_OK;
+	mirror->state.purge = true;
+	return ks_mirror_state_write(mirror->db, &mirror->state, err);
+}
+
+static enum ks_status
+move(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct tag_sync sync = { .mirror = mirror };
+	struct ks_oid commit;
+	enum ks_status status = is_rewritten(mirror,
+		&mirror->result->rewritten, err);
+
+	if (status == KS_OK)
+		status = ks_mirror_carry(mirror, &commit, err);
+	if (status == KS_OK)
+		status = ks_gitdb_adopt(mirror->db, mirror->aside, err);
+	if (status == KS_OK)
+		status = note_purge(mirror, err);
+	if (status == KS_OK)
+		status = drop_tags(mirror, err);
+	/* A pin that cannot be made stops a clone. */
+	if (status == KS_OK && mirror->base == NULL)
+		status = ks_verify_trust_end(&mirror->verifying, err);
+	if (status == KS_OK)
+		status = ks_gitdb_move(mirror->db, &commit, err);
+	if (status == KS_OK)
+		status = ks_gitdb_tags(mirror->aside, "snapshot/", copy_tag,
+			&sync, err);
+	if (status == KS_OK && mirror->base != NULL)
+		status = ks_verify_trust_end(&mirror->verifying, err);
+	return status;
+}
+
+static enum ks_status
+purge(struct ks_mirror *mirror, struct ks_store *store, struct ks_error *err)
+{
+	struct ks_gc_result result = { .tags = "" };
+	enum ks_status status = ks_purge(store, mirror->lock.fd,
+		mirror->options->write.watch, &result, err);
+
+	if (status != KS_OK)
+		return ks_context(err, "the update is accepted, but what was "
+			"taken down is not all removed yet (kistore mirror "
+			"update goes on)");
+	mirror->result->purged = true;
+	mirror->state.purge = false;
+	return ks_mirror_state_write(mirror->db, &mirror->state, err);
+}
+
+static enum ks_status
+tidy(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct ks_store *store = NULL;
+	enum ks_status status = ks_store_open(&store,
+		ks_gitdb_directory(mirror->db), NULL, err);
+
+	if (status == KS_OK && mirror->state.purge)
+		status = purge(mirror, store, err);
+	else if (status == KS_OK && ks_gitdb_pack_count(store->db) >=
+		KS_GITDB_PACK_LIMIT)
+		status = ks_gitdb_gc(store->db, err);
+	ks_store_close(store);
+	return status;
+}
+
+static enum ks_status
+accept(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct ks_mirror_result *result = mirror->result;
+	const struct ks_verify_result *verified = &mirror->verified;
+	enum ks_status status;
+
+	if (is_known(mirror)) {
+		ks_mirror_say(mirror, "current", "%s",
+			verified->signature.message);
+		status = ks_verify_trust_end(&mirror->verifying, err);
+	} else {
+		status = move(mirror, err);
+		result->changed = status == KS_OK;
+	}
+	result->signature = verified->signature;
+	if (status != KS_OK)
+		return status;
+	result->size = verified->signature.size;
+	result->root = mirror->verifying.verdict.root;
+	(void)snprintf(result->origin, sizeof(result->origin), "%s",
+		ks_buf_cstr(&mirror->candidate->origin));
+	mirror->state.upstream = mirror->upstream;
+	mirror->state.snapshot = mirror->snapshot;
+	mirror->state.tail = result->tail;
+	return KS_OK;
+}
+
+/* ---- all of it ------------------------------------------------------- */
+
+/* What came of it is remembered for `status`. */
+static enum ks_status
+record(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct ks_mirror_state *state = &mirror->state;
+	struct ks_mirror_result *result = mirror->result;
+	int64_t now = mirror->options->write.now;
+
+	state->checked = result->checked = now < 0 ? (int64_t)time(NULL) : now;
+	ks_buf_clear(&state->verdict);
+	ks_buf_text(&state->verdict, result->verdict);
+	ks_buf_clear(&state->message);
+	ks_buf_text(&state->message, result->message);
+	return ks_mirror_state_write(mirror->db, state, err);
+}
+
+static enum ks_status
+follow(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct ks_mirror_result *result = mirror->result;
+	enum ks_status status = get(mirror, err);
+
+	(void)snprintf(result->url, sizeof(result->url), "%s",
+		ks_buf_cstr(&mirror->state.url));
+	if (status == KS_OK && result->verdict == NULL)
+		status = open_candidate(mirror, err);
+	if (status == KS_OK && result->verdict == NULL)
+		status = ks_mirror_judge(mirror, err);
+	if (status == KS_OK && result->status == KS_OK)
+		status = accept(mirror, err);
+	if (status == KS_OK)
+		status = record(mirror, err);
+	/* What was refused is not kept; what was interrupted is. */
+	if (status == KS_OK)
+		ks_gitdb_remove_aside(mirror->db);
+	if (status == KS_OK && (result->changed || mirror->state.purge))
+		status = tidy(mirror, err);
+	return status;
+}
+
+enum ks_status
+ks_mirror_update(const char *directory,
+	const struct ks_mirror_options *options,
+	struct ks_mirror_result *result, struct ks_error *err)
+{
+	struct ks_mirror mirror;
+	enum ks_status status;
+
+	status = ks_mirror_open(&mirror, directory, options, result, err);
+	if (status == KS_OK)
+		status = follow(&mirror, err);
+	ks_mirror_release(&mirror);
+	return status;
+}
+
+/* ---- telling --------------------------------------------------------- */
+
+/* Own lines of the newest note. */
+static uint64_t
+count_cosignatures(struct ks_mirror *mirror)
+{
+	size_t count = mirror->notes.count;
+	struct ks_span rest = ks_buf_span(&mirror->state.cosigners), line;
+	struct ks_note note;
+	uint64_t found = 0;
+
+	if (count == 0 || ks_note_parse(ks_buf_span(
+		&mirror->notes.list[count - 1].bytes), &note, NULL) != KS_OK)
+		return 0;
+	while (ks_log_next_line(&rest, &line)) {
+		struct ks_vkey vkey;
+		struct ks_note_key key = { .vkey = &vkey };
+
+		found += ks_vkey_parse(line, &vkey, NULL) == KS_OK &&
+			ks_note_open(&note, &key, 1, NULL) == KS_OK;
+	}
+	ks_note_release(&note);
+	return found;
+}
+
+enum ks_status
+ks_mirror_status(const char *directory, struct ks_mirror_result *result,
+	struct ks_error *err)
+{
+	struct ks_mirror mirror;
+	struct ks_mirror_state *state = &mirror.state;
+	enum ks_status status;
+
+	start(&mirror, NULL, result);
+	status = open_mirror(&mirror, directory, err);
+	if (status == KS_OK)
+		status = open_base(&mirror, err);
+	if (status == KS_OK) {
+		result->status = ks_mirror_verdict(ks_buf_span(
+			&state->verdict), &result->verdict);
+		(void)snprintf(result->message, sizeof(result->message), "%s",
+			ks_buf_cstr(&state->message));
+		(void)snprintf(result->url, sizeof(result->url), "%s",
+			ks_buf_cstr(&state->url));
+		result->checked = state->checked;
+		result->tail = state->tail;
+		result->interrupted = ks_gitdb_has_aside(mirror.db) ||
+			state->purge;
+		result->cosignatures = count_cosignatures(&mirror);
+	}
+	ks_mirror_release(&mirror);
+	return status;
+}
+
+/* ---- cloning --------------------------------------------------------- */
+
+/* A path is made absolute, for an update may be begun elsewhere. */
+static enum ks_status
+take_url(struct ks_mirror *mirror, const char *url, struct ks_error *err)
+{
+	char here[4096];
+	struct stat st;
+	size_t i;
+
+	for (i = 0; url[i] != '\0'; i++)
+		if ((unsigned char)url[i] < ' ')
+			return ks_fail(err, KS_USAGE, "an address has no "
+				"control characters");
+	if (i == 0)
+		return ks_fail(err, KS_USAGE, "the address is empty");
+	if (url[0] != '/' && stat(url, &st) == 0) {
+		if (getcwd(here, sizeof(here)) == NULL)
+			return ks_fail_errno(err, "the current directory");
+		ks_buf_printf(&mirror->state.url, "%s/", here);
+	}
+	ks_buf_text(&mirror->state.url, url);
+	(void)ks_buf_cstr(&mirror->state.url);
+	return ks_buf_check(&mirror->state.url, err);
+}
+
+/* Go on with a clone that died: nothing was accepted, from the same place. */
+static enum ks_status
+go_on(struct ks_mirror *mirror, const char *directory, struct ks_error *err)
+{
+	struct ks_mirror_state state = KS_MIRROR_STATE_INIT;
+	struct ks_git_head head = { .unborn = false };
+	bool same = false;
+
+	if (ks_gitdb_open(&mirror->db, directory, false, NULL) == KS_OK)
+		same = ks_mirror_state_read(mirror->db, &state, NULL) ==
+			KS_OK && ks_span_equal(ks_buf_span(&state.url),
+			ks_buf_span(&mirror->state.url)) &&
+			ks_gitdb_head(mirror->db, &head, NULL) == KS_OK &&
+			head.unborn;
+	ks_mirror_state_release(&state);
+	return same ? KS_OK : ks_fail(err, KS_EXISTS,
+		"%s: exists and is not empty", directory);
+}
+
+static enum ks_status
+make(struct ks_mirror *mirror, const char *directory, bool *made,
+	struct ks_error *err)
+{
+	enum ks_status status = ks_gitdb_create(&mirror->db, directory, false,
+		err);
+
+	*made = status == KS_OK;
+	if (status == KS_EXISTS)
+		status = go_on(mirror, directory, err);
+	if (status == KS_OK)
+		status = ks_mirror_state_write(mirror->db, &mirror->state,
+			err);
+	return status == KS_OK ? lock(mirror, err) : status;
+}
+
+enum ks_status
+ks_mirror_clone(const char *url, const char *directory,
+	const struct ks_mirror_options *options,
+	struct ks_mirror_result *result, struct ks_error *err)
+{
+	struct ks_mirror mirror;
+	bool made = false;
+	enum ks_status status;
+
+	start(&mirror, options, result);
+	mirror.trust.pin = options->trust->pin ||
+		options->trust->key_count > 0 ||
+		options->trust->policy.len > 0;
+	status = take_url(&mirror, url, err);
+	if (status == KS_OK)
+		status = make(&mirror, directory, &made, err);
+	if (status == KS_OK)
+		status = follow(&mirror, err);
+	if (made && (status != KS_OK || result->status != KS_OK) &&
+		!result->changed) {
+		ks_gitdb_discard(mirror.db);
+		mirror.db = NULL;
+	}
+	ks_mirror_release(&mirror);
+	return status;
+}
