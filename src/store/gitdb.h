@@ -342,7 +342,7 @@ enum ks_status ks_gitdb_rewrite_left(const struct ks_git_rewrite *rewrite,
 void ks_gitdb_rewrite_free(struct ks_git_rewrite *rewrite);
 
 /* Run stock `git gc` on the repository, hooks off, no terminal prompts; KS_IO
- * with git's last line when it fails or there is no git. */
+ * with git's reason when it fails or there is no git. */
 enum ks_status ks_gitdb_gc(struct ks_gitdb *db, struct ks_error *err)
 	KS_CHECKED;
 
@@ -386,7 +386,7 @@ enum ks_status ks_gitdb_index_pack(struct ks_gitdb *db, const char *pack,
  */
 #define KS_GIT_FETCHED "refs/kistore/fetched"
 
-/* The commit that HEAD leads to at `url`. KS_IO with git's last line when it
+/* The commit that HEAD leads to at `url`. KS_IO with git's reason when it
  * cannot be asked, KS_NOT_FOUND when there is none. */
 enum ks_status ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
 	struct ks_oid *head, struct ks_error *err) KS_CHECKED;
@@ -399,7 +399,7 @@ bool ks_gitdb_has_aside(const struct ks_gitdb *db);
 void ks_gitdb_remove_aside(const struct ks_gitdb *db);
 
 /* Fetch HEAD (to KS_GIT_FETCHED) and the tags snapshot/…, with all that they
- * lead to. git inherits `lock`. KS_IO with git's last line. */
+ * lead to. git inherits `lock`. KS_IO with git's reason. */
 enum ks_status ks_gitdb_fetch(struct ks_gitdb *db, const char *url, int lock,
 	struct ks_error *err) KS_CHECKED;
 

@@ -222,7 +222,7 @@ enum ks_status ks_git_checkout(struct ks_gitdb *db, const struct ks_oid *from,
 struct ks_git_channels {
 	int input;	/* -1: nothing */
 	int output;	/* -1: with its messages */
-	int messages;	/* of which the last one is kept */
+	int messages;	/* of which one is kept */
 	int lock;	/* a descriptor that is held while it runs; -1: none */
 	bool no_grafts;	/* commits have the parents that they name */
 };
@@ -234,7 +234,7 @@ struct ks_git_channels {
 
 /* Run a command of git on the repository; nothing that this names is executed.
  * `words` are options of git, the command `what` and its own options, and end
- * with NULL. KS_IO with git's last line. */
+ * with NULL. KS_IO with git's reason. */
 enum ks_status ks_git_run(struct ks_gitdb *db, const char *what,
 	const char *const words[], const struct ks_git_channels *channels,
 	struct ks_error *err) KS_CHECKED;

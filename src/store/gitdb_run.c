@@ -2,7 +2,8 @@
  * Running stock git on a repository.
  *
  * Its hooks are off, it asks nothing, variables that would point it at another
- * repository are left out, and of what it says the last line is kept.
+ * repository are left out, and of what it says the line that gives the reason
+ * is kept.
  */
 #include "store/gitdb_internal.h"
 
@@ -111,31 +112,50 @@ spawn_git(char *const arguments[], const struct ks_git_channels *channels,
 	return rc;
 }
 
-/* Read all, and keep the last line that is not empty. */
+/* What git says, of which one line is kept: the first that says why. */
+struct saying {
+	char line[256];		/* that is kept */
+	char now[256];		/* being read */
+	size_t used;
+	bool has_reason;
+};
+
+static bool
+begins(const char *line, const char *start)
+{
+	return strncmp(line, start, strlen(start)) == 0;
+}
+
+/* Until a line gives a reason, the last one is what there is. */
 static void
-last_line(int fd, char *line, size_t size)
+end_line(struct saying *saying)
+{
+	saying->now[saying->used] = '\0';
+	if (saying->used > 0 && !saying->has_reason) {
+		memcpy(saying->line, saying->now, saying->used + 1);
+		saying->has_reason = begins(saying->now, "fatal:") ||
+			begins(saying->now, "error:") ||
+			begins(saying->now, "ssh:");
+	}
+	saying->used = 0;
+}
+
+static void
+hear(int fd, struct saying *saying)
 {
 	char bytes[512];
-	size_t used = 0;
-	bool fresh = true;
 	ssize_t n, i;
 
-	line[0] = '\0';
 	while ((n = read(fd, bytes, sizeof(bytes))) > 0 ||
 		(n < 0 && errno == EINTR)) {
 		for (i = 0; i < n; i++) {
-			if (bytes[i] == '\n' || bytes[i] == '\r') {
-				fresh = true;
-				continue;
-			}
-			if (fresh)
-				used = 0;
-			fresh = false;
-			if (used + 1 < size)
-				line[used++] = bytes[i];
-			line[used] = '\0';
+			if (bytes[i] == '\n' || bytes[i] == '\r')
+				end_line(saying);
+			else if (saying->used + 1 < sizeof(saying->now))
+				saying->now[saying->used++] = bytes[i];
 		}
 	}
+	end_line(saying);
 }
 
 static enum ks_status
@@ -159,7 +179,7 @@ run_git(char *const arguments[], const char *what,
 	const struct ks_git_channels *given, struct ks_error *err)
 {
 	struct ks_git_channels channels = *given;
-	char line[256];
+	struct saying saying = { .used = 0 };
 	int ends[2];
 	pid_t pid;
 	int rc;
@@ -177,9 +197,9 @@ run_git(char *const arguments[], const char *what,
 			"cannot run git: %s", rc == ENOENT ?
 			"it is not installed" : "it does not start");
 	}
-	last_line(ends[0], line, sizeof(line));
+	hear(ends[0], &saying);
 	(void)close(ends[0]);
-	return wait_for(pid, what, line, err);
+	return wait_for(pid, what, saying.line, err);
 }
 
 enum ks_status

@@ -299,6 +299,24 @@ note_purge(struct ks_mirror *mirror, struct ks_error *err)
 	return ks_mirror_state_write(mirror->db, &mirror->state, err);
 }
 
+/* What a new mirror is made with is pinned, so that updates need no key; a pin
+ * that is there already stays. A pin that cannot be made stops a clone. */
+static enum ks_status
+trust_new(struct ks_mirror *mirror, struct ks_error *err)
+{
+	const struct ks_trust_options *given = mirror->options->trust;
+	struct ks_buf policy = KS_BUF_INIT;
+	bool found = false;
+	enum ks_status status = ks_state_pin_read(mirror->verifying.state,
+		ks_buf_span(&mirror->candidate->origin), &policy, &found, err);
+
+	ks_buf_release(&policy);
+	mirror->trust.pin = given->pin || (!found && (given->key_count > 0 ||
+		given->policy.len > 0));
+	return status != KS_OK ? status :
+		ks_verify_trust_end(&mirror->verifying, err);
+}
+
 static enum ks_status
 move(struct ks_mirror *mirror, struct ks_error *err)
 {
@@ -315,9 +333,8 @@ move(struct ks_mirror *mirror, struct ks_error *err)
 		status = note_purge(mirror, err);
 	if (status == KS_OK)
 		status = drop_tags(mirror, err);
-	/* A pin that cannot be made stops a clone. */
 	if (status == KS_OK && mirror->base == NULL)
-		status = ks_verify_trust_end(&mirror->verifying, err);
+		status = trust_new(mirror, err);
 	if (status == KS_OK)
 		status = ks_gitdb_move(mirror->db, &commit, err);
 	if (status == KS_OK)
@@ -570,9 +587,6 @@ ks_mirror_clone(const char *url, const char *directory,
 	enum ks_status status;
 
 	start(&mirror, options, result);
-	mirror.trust.pin = options->trust->pin ||
-		options->trust->key_count > 0 ||
-		options->trust->policy.len > 0;
 	status = take_url(&mirror, url, err);
 	if (status == KS_OK)
 		status = make(&mirror, directory, &made, err);
