@@ -350,15 +350,20 @@ take_annotate(struct object *object, const struct ks_entry *entry,
 		"not the newest that says something (A4)", err);
 }
 
+/* The proof comes first: what does not stand in the log is not of a newer
+ * version (E9). */
 static enum ks_status
 parse_line(struct ks_citation *citation, const struct object *object,
 	struct line *line, enum ks_op op, struct ks_entry *entry,
 	struct ks_error *err)
 {
 	char text[KS_ID_TEXT + 1];
-	enum ks_status status = ks_entry_parse(citation->jcs,
-		ks_buf_span(&line->text), entry, err);
+	enum ks_status status = judge_proof(citation, object, line, err);
 
+	if (status != KS_OK)
+		return status;
+	status = ks_entry_parse(citation->jcs, ks_buf_span(&line->text),
+		entry, err);
 	if (status != KS_OK)
 		return status == KS_NOMEM ? status : ks_context(err, "%s",
 			ks_id_print(&object->digest, text));
@@ -368,7 +373,7 @@ parse_line(struct ks_citation *citation, const struct object *object,
 	if (!ks_id_equal(&entry->digest, &object->digest))
 		return fail_object(object, "a line is about another object "
 			"(A4)", err);
-	return judge_proof(citation, object, line, err);
+	return KS_OK;
 }
 
 /* The newest line first, so that each shows what it is there for. */

@@ -540,6 +540,23 @@ every_change_of_a_byte_is_refused(void **state)
 	refuses_changes(whole, 4, flips, 1);
 }
 
+/* A line that does not stand in the log is a forgery, whatever it says: not one
+ * of a newer version (E9). */
+static void
+a_changed_op_is_no_newer_version(void **state)
+{
+	struct ks_buf file = KS_BUF_INIT;
+	char *op;
+
+	(void)state;
+	make_file(whole, 4, &file);
+	op = strstr(ks_buf_cstr(&file), "publish");
+	assert_non_null(op);
+	*op = 'q';
+	assert_int_equal(read_bytes(ks_buf_span(&file), NULL), KS_CORRUPT);
+	ks_buf_release(&file);
+}
+
 static void
 every_shorter_file_is_refused(void **state)
 {
@@ -571,6 +588,7 @@ main(void)
 		cmocka_unit_test(all_proofs_end_in_the_same_note),
 		cmocka_unit_test(a_day_is_a_day_and_a_note_a_note),
 		cmocka_unit_test(every_change_of_a_byte_is_refused),
+		cmocka_unit_test(a_changed_op_is_no_newer_version),
 		cmocka_unit_test(every_shorter_file_is_refused),
 	};
 
