@@ -66,6 +66,39 @@ use() {
 	rm -r "$work/more"
 }
 
+sign() {
+	once "snapshot-$1" "$kistore" -q -C "$2" snapshot create \
+		--key "$work/log.key"
+}
+
+# A mirror, 1,000 new records, and the citation of one of them.
+follow() {
+	name=$1 store=$2 size=$3 mirror=$work/mirror.git
+	XDG_STATE_HOME=$work/state-$name
+	export XDG_STATE_HOME
+	"$kistore" -q key generate --name bench.example/log \
+		-o "$work/log.key" >"$work/log.vkey" 2>/dev/null
+	"$kistore" -q -C "$store" snapshot create --key "$work/log.key" \
+		--first >/dev/null
+	once "mirror-$name" "$kistore" -q mirror clone \
+		--key "$work/log.vkey" "$store" "$mirror"
+	"$kistore" -q -C "$mirror" mirror update >/dev/null
+	bench/make_million.py "$size" "$rows" --more 1008 | tail -n 1000 \
+		>"$work/more.jsonl"
+	"$kistore" -q -C "$store" put "$work/more.jsonl" >/dev/null
+	sign "$name" "$store"
+	once "update-$name" "$kistore" -q -C "$mirror" mirror update
+	timed "no-news-$name" -r 20 -w 3 "$kistore -q -C $mirror mirror update"
+	digest=$(tail -n 1 "$work/more.jsonl" | "$kistore" digest - |
+		grep -o 'sha256:[0-9a-f]*')
+	timed "cite-$name" -r 20 -w 3 -p "rm -f $work/cited" \
+		"$kistore -q -C $store cite --proof $work/cited $digest"
+	stat -c %s "$work/cited" >"$work/cited-$name"
+	timed "check-$name" -r 50 -w 5 \
+		"$kistore check --key $work/log.vkey $work/cited"
+	rm -rf "$mirror" "$work/log.key" "$work/more.jsonl"
+}
+
 measure() {
 	size=$1 name=$1 store=$work/$1.git
 	echo "bench: $size" >&2
@@ -86,6 +119,7 @@ measure() {
 	pack_bytes "$work/clone.git" >"$work/clone-$name"
 	once "gc-$name" "$kistore" -q -C "$store" gc
 	once "verify-gc-$name" "$kistore" -q -C "$store" verify
+	follow "$name" "$store" "$size"
 	rm -rf "$store" "$work/clone.git"
 }
 
@@ -158,6 +192,15 @@ report() {
 	each 'rank' '≤ 20 ms' wall rank
 	each 'show' '≤ 20 ms' wall show
 	each 'gc' '' wall gc
+	each 'mirror clone' '' wall mirror
+	each '… peak' '' peak mirror
+	each 'snapshot of 1,000 more' '' wall snapshot
+	each 'mirror update by 1,000' '' wall update
+	each '… peak' '' peak update
+	each 'mirror update by nothing' '' wall no-news
+	each 'cite --proof' '' wall cite
+	each '… bytes' '' size_of cited
+	each 'check' '≤ 5 ms' wall check
 	each 'input, .jsonl.zst' '' size_of input
 	each 'pack of a clone' '' size_of clone
 }
