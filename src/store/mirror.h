@@ -33,6 +33,9 @@ struct ks_mirror_state {
 #define KS_MIRROR_STATE_INIT { .url = KS_BUF_INIT, .verdict = KS_BUF_INIT, \
 	.message = KS_BUF_INIT, .cosigners = KS_BUF_INIT }
 
+/* Whether a repository is a mirror, which only updates write to. */
+bool ks_mirror_is_one(struct ks_gitdb *db);
+
 /* KS_NOT_FOUND: there is none, this is no mirror. KS_CORRUPT: malformed. */
 enum ks_status ks_mirror_state_read(struct ks_gitdb *db,
 	struct ks_mirror_state *state, struct ks_error *err) KS_CHECKED;

@@ -1,6 +1,7 @@
 #include "store/mirror.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "format/checkpoint.h"
@@ -63,6 +64,17 @@ state_path(struct ks_gitdb *db, struct ks_buf *path, struct ks_error *err)
 	ks_buf_printf(path, "%s" KS_MIRROR_NAME, ks_gitdb_directory(db));
 	(void)ks_buf_cstr(path);
 	return ks_buf_check(path, err);
+}
+
+bool
+ks_mirror_is_one(struct ks_gitdb *db)
+{
+	struct ks_buf path = KS_BUF_INIT;
+	bool is_one = state_path(db, &path, NULL) == KS_OK &&
+		access(ks_buf_cstr(&path), F_OK) == 0;
+
+	ks_buf_release(&path);
+	return is_one;
 }
 
 static bool

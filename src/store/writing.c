@@ -7,6 +7,7 @@
 #include "format/entry.h"
 #include "store/attesters.h"
 #include "store/log.h"
+#include "store/mirror.h"
 
 /* A change of more lines than this leaves the index to whoever needs it next:
  * bulk loads should not wait for it. */
@@ -23,6 +24,10 @@ check_head(const struct ks_store *store, struct ks_error *err)
 	if (store->head.detached)
 		return ks_fail(err, KS_IO, "HEAD is detached: nothing would "
 			"refer to what is written (git switch BRANCH first)");
+	if (ks_mirror_is_one(store->db))
+		return ks_fail(err, KS_USAGE, "this is a mirror, and the next "
+			"update would drop what is written: write to the "
+			"store that it follows (M12)");
 	return KS_OK;
 }
 
