@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "cli/opt.h"
 #include "cli/out.h"
 #include "cli/trust.h"
 
@@ -127,4 +128,41 @@ ks_cli_mirror_tell(struct ks_cli *cli, const char *kind,
 	if (result->status == KS_OK)
 		ks_cli_print_signature(&result->signature);
 	return result->status;
+}
+
+static enum ks_status
+follow(struct ks_cli *cli, bool clone,
+	const struct ks_mirror_options *options, struct ks_error *err)
+{
+	struct ks_mirror_result result;
+	enum ks_status status = clone ? ks_mirror_clone(cli->operands[0],
+		cli->operands[1], options, &result, err) : ks_mirror_update(
+		ks_cli_mirror_directory(cli), options, &result, err);
+
+	if (status != KS_OK)
+		return status;
+	cli->changed = result.changed;
+	return ks_cli_mirror_tell(cli, clone ? "mirror-clone" :
+		"mirror-update", &result, err);
+}
+
+enum ks_status
+ks_cli_mirror_follow(struct ks_cli *cli, bool clone, struct ks_error *err)
+{
+	struct ks_cli_trust trust = KS_CLI_TRUST_INIT;
+	const struct ks_opt options[] = {
+		KS_TRUST_OPTIONS(&trust),
+	};
+	struct ks_mirror_options mirror = { .trust = &trust.options };
+	enum ks_status status;
+
+	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
+		return status;
+	status = ks_cli_write_options(cli, &mirror.write, err);
+	if (status == KS_OK)
+		status = ks_cli_trust_read(cli, &trust, err);
+	if (status == KS_OK)
+		status = follow(cli, clone, &mirror, err);
+	ks_cli_trust_release(&trust);
+	return status;
 }

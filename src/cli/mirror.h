@@ -1,5 +1,5 @@
 /*
- * What the commands about mirrors tell.
+ * What the commands about mirrors share.
  */
 #ifndef KS_CLI_MIRROR_H
 #define KS_CLI_MIRROR_H
@@ -12,6 +12,10 @@
 enum ks_status ks_cli_mirror_tell(struct ks_cli *cli, const char *kind,
 	const struct ks_mirror_result *result, struct ks_error *err)
 	KS_CHECKED;
+
+/* Parse the options, clone (of the two operands) or update, and tell. */
+enum ks_status ks_cli_mirror_follow(struct ks_cli *cli, bool clone,
+	struct ks_error *err) KS_CHECKED;
 
 /* The directory that -C or $KISTORE_DIR names, or NULL. */
 const char *ks_cli_mirror_directory(const struct ks_cli *cli);
