@@ -5,6 +5,6 @@ enum ks_status
 ks_cmd_mirror_clone(struct ks_cli *cli, struct ks_error *err)
 {
 	cli->examples = "  kistore mirror clone --key log.vkey "
-		"https://example.org/records.git records.git\n";
+		"https://example.org/log.git log.git\n";
 	return ks_cli_mirror_follow(cli, true, err);
 }

@@ -115,16 +115,16 @@
 		"check a citation, with or without a store") \
 	X(mirror_clone, "mirror clone", "URL DIR", 2, 2, \
 		KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
-		"make a mirror of a store, of what is signed and verified") \
+		"make a mirror of a store, verified") \
 	X(mirror_update, "mirror update", "", 0, 0, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
-		"bring a mirror up to its upstream, or refuse to") \
+		"bring a mirror up to its upstream") \
 	X(mirror_status, "mirror status", "", 0, 0, \
 		KS_HAS_STORE | KS_HAS_JSON, \
-		"say what a mirror holds, and how its last update went") \
+		"say what a mirror holds") \
 	X(mirror_cosign, "mirror cosign", "", 0, 0, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS | KS_HAS_WAIT, \
-		"say under an own key that the mirror holds it all") \
+		"sign that the mirror holds it all") \
 	X(publish, "publish", "DIR", 1, 1, \
 		KS_HAS_STORE | KS_HAS_JSON | KS_HAS_PROGRESS, \
 		"make a static directory for any web server") \
