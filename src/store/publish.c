@@ -138,13 +138,10 @@ check_empty(struct ks_publish *publish, struct ks_error *err)
 }
 
 static enum ks_status
-open_directory(struct ks_publish *publish, struct ks_error *err)
+check_directory(struct ks_publish *publish, struct ks_error *err)
 {
-	enum ks_status status = ks_webdir_open(&publish->dir,
-		publish->directory, err);
+	enum ks_status status = read_mark(publish, err);
 
-	if (status == KS_OK)
-		status = read_mark(publish, err);
 	if (status == KS_OK)
 		status = read_served(publish, err);
 	if (status == KS_OK && !publish->marked && publish->served == 0)
@@ -156,6 +153,30 @@ open_directory(struct ks_publish *publish, struct ks_error *err)
 			(unsigned long long)publish->served,
 			(unsigned long long)publish->note->size);
 	return status;
+}
+
+/* One that is absent is made once the store was judged, not before: what is
+ * refused leaves nothing (W2). */
+static enum ks_status
+find_directory(struct ks_publish *publish, struct ks_error *err)
+{
+	enum ks_status status = ks_webdir_find(&publish->dir,
+		publish->directory, err);
+
+	if (status == KS_NOT_FOUND)
+		return KS_OK;
+	return status == KS_OK ? check_directory(publish, err) : status;
+}
+
+static enum ks_status
+make_directory(struct ks_publish *publish, struct ks_error *err)
+{
+	enum ks_status status;
+
+	if (publish->dir != NULL)
+		return KS_OK;
+	status = ks_webdir_open(&publish->dir, publish->directory, err);
+	return status == KS_OK ? check_directory(publish, err) : status;
 }
 
 /* ---- the log --------------------------------------------------------- */
@@ -268,9 +289,9 @@ check_later(struct ks_publish *publish, struct ks_error *err)
 	return KS_OK;
 }
 
-/* The log is what was signed, and goes on from what is served. */
+/* The log is what was signed. */
 static enum ks_status
-check_roots(struct ks_publish *publish, struct ks_error *err)
+check_root(struct ks_publish *publish, struct ks_error *err)
 {
 	struct ks_id root;
 	enum ks_status status = ks_proof_root(publish->note->size,
@@ -281,14 +302,24 @@ check_roots(struct ks_publish *publish, struct ks_error *err)
 		return ks_fail(err, KS_CORRUPT, "the first %llu entries of "
 			"the log are not those that were signed (S1)",
 			(unsigned long long)publish->note->size);
-	if (status == KS_OK && publish->served > 0)
-		status = ks_proof_root(publish->served, ks_subtrees_get,
-			publish->subtrees, &root, err);
-	if (status == KS_OK && publish->served > 0 &&
-		!ks_id_equal(&root, &publish->served_root))
-		return ks_fail(err, KS_INVALID, "%s serves another log of the "
-			"same origin: its %llu entries are not the first of "
-			"this one (W2)", publish->directory,
+	return status;
+}
+
+/* It goes on from what is served. */
+static enum ks_status
+check_served(struct ks_publish *publish, struct ks_error *err)
+{
+	struct ks_id root;
+	enum ks_status status;
+
+	if (publish->served == 0)
+		return KS_OK;
+	status = ks_proof_root(publish->served, ks_subtrees_get,
+		publish->subtrees, &root, err);
+	if (status == KS_OK && !ks_id_equal(&root, &publish->served_root))
+		status = ks_fail(err, KS_INVALID, "%s serves another log of "
+			"the same origin: its %llu entries are not the first "
+			"of this one (W2)", publish->directory,
 			(unsigned long long)publish->served);
 	return status;
 }
@@ -326,7 +357,7 @@ check_log(struct ks_publish *publish, struct ks_error *err)
 	enum ks_status status = replay_log(publish, err);
 
 	if (status == KS_OK)
-		status = check_roots(publish, err);
+		status = check_root(publish, err);
 	if (status == KS_OK)
 		status = check_signature(publish, err);
 	if (status == KS_OK)
@@ -641,9 +672,13 @@ ks_publish(struct ks_store *store, const char *directory,
 	memset(result, 0, sizeof(*result));
 	status = choose(&publish, options->size, err);
 	if (status == KS_OK)
-		status = open_directory(&publish, err);
+		status = find_directory(&publish, err);
 	if (status == KS_OK)
 		status = check_log(&publish, err);
+	if (status == KS_OK)
+		status = make_directory(&publish, err);
+	if (status == KS_OK)
+		status = check_served(&publish, err);
 	if (status == KS_OK)
 		status = put_content(&publish, err);
 	if (status == KS_OK)

@@ -186,19 +186,11 @@ sweep(struct ks_webdir *dir)
 		(void)unlinkat(dir->root, new_names[i], 0);
 }
 
+/* KS_NOT_FOUND where it is absent. */
 static enum ks_status
 open_root(struct ks_webdir *dir, const char *path, struct ks_error *err)
 {
-	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-
-	dir->root = open(path, flags);
-	if (dir->root < 0 && errno == ENOENT) {
-		if (mkdir(path, DIRECTORY_MODE) != 0)
-			return ks_fail(err, KS_IO, "%s: cannot be made", path);
-		dir->root = open(path, flags);
-		if (dir->root >= 0 && fchmod(dir->root, DIRECTORY_MODE) != 0)
-			return ks_fail_errno(err, "%s", path);
-	}
+	dir->root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir->root < 0 && errno == ENOTDIR)
 		return ks_fail(err, KS_INVALID, "%s: is not a directory",
 			path);
@@ -211,8 +203,22 @@ open_root(struct ks_webdir *dir, const char *path, struct ks_error *err)
 	return ks_file_sync_parent(path, err);
 }
 
-enum ks_status
-ks_webdir_open(struct ks_webdir **out, const char *path, struct ks_error *err)
+static enum ks_status
+make_root(struct ks_webdir *dir, const char *path, struct ks_error *err)
+{
+	enum ks_status status;
+
+	if (mkdir(path, DIRECTORY_MODE) != 0)
+		return ks_fail(err, KS_IO, "%s: cannot be made", path);
+	status = open_root(dir, path, err);
+	if (status == KS_OK && fchmod(dir->root, DIRECTORY_MODE) != 0)
+		status = ks_fail_errno(err, "%s", path);
+	return status;
+}
+
+static enum ks_status
+open_directory(struct ks_webdir **out, const char *path, bool make,
+	struct ks_error *err)
 {
 	struct ks_webdir *dir = calloc(1, sizeof(*dir));
 	enum ks_status status;
@@ -229,6 +235,8 @@ ks_webdir_open(struct ks_webdir **out, const char *path, struct ks_error *err)
 	status = ks_buf_check(&dir->path, err);
 	if (status == KS_OK)
 		status = open_root(dir, ks_buf_cstr(&dir->path), err);
+	if (status == KS_NOT_FOUND && make)
+		status = make_root(dir, ks_buf_cstr(&dir->path), err);
 	if (status != KS_OK) {
 		ks_webdir_close(dir);
 		return status;
@@ -236,6 +244,18 @@ ks_webdir_open(struct ks_webdir **out, const char *path, struct ks_error *err)
 	sweep(dir);
 	*out = dir;
 	return KS_OK;
+}
+
+enum ks_status
+ks_webdir_open(struct ks_webdir **out, const char *path, struct ks_error *err)
+{
+	return open_directory(out, path, true, err);
+}
+
+enum ks_status
+ks_webdir_find(struct ks_webdir **out, const char *path, struct ks_error *err)
+{
+	return open_directory(out, path, false, err);
 }
 
 void

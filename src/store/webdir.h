@@ -29,6 +29,10 @@ struct ks_webdir;
 enum ks_status ks_webdir_open(struct ks_webdir **out, const char *path,
 	struct ks_error *err) KS_CHECKED;
 
+/* The same, but nothing is made: KS_NOT_FOUND. */
+enum ks_status ks_webdir_find(struct ks_webdir **out, const char *path,
+	struct ks_error *err) KS_CHECKED;
+
 /* Flushes nothing. NULL is allowed. */
 void ks_webdir_close(struct ks_webdir *dir);
 

@@ -564,5 +564,26 @@ $OTHER" >"$WWW/.kistore-publish"
 	log_lines | sed 's/"op":"init"/"op":"x-it"/' >changed
 	replace "$SEGMENT" changed
 	expect 1 publish "$WWW"
-	[ ! -e "$WWW/checkpoint" ]
+	[ ! -e "$WWW" ]
+	mkdir "$WWW"
+	expect 1 publish "$WWW"
+	[ -z "$(ls -A "$WWW")" ]
+}
+
+@test "where the store is refused no directory is made" {
+	cp -R demo.git kept.git
+	sign_by_hand thief.key
+	expect 1 publish "$WWW"
+	err_has 'S3'
+	[ ! -e "$WWW" ]
+	rm -rf demo.git
+	mv kept.git demo.git
+	kistore -q takedown "$PROJECT" --reason law >/dev/null
+	expect 3 publish "$WWW"
+	err_has 'S13'
+	[ ! -e "$WWW" ]
+	snapshot log.key
+	expect 5 publish no/such/place
+	[ ! -e no ]
+	expect 0 publish "$WWW"
 }

@@ -250,6 +250,32 @@ only_a_directory_can_be_opened(void **state)
 	ks_webdir_close(NULL);
 }
 
+static void
+looking_for_a_directory_makes_none(void **state)
+{
+	struct ks_webdir *other = NULL;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(ks_webdir_find(&other, "absent", NULL),
+		KS_NOT_FOUND);
+	assert_null(other);
+	assert_int_not_equal(lstat("absent", &st), 0);
+	assert_int_equal(symlink("absent", "dangling"), 0);
+	assert_int_equal(ks_webdir_find(&other, "dangling", NULL),
+		KS_NOT_FOUND);
+	assert_int_equal(ks_webdir_open(&other, "dangling", NULL), KS_IO);
+	scratch_write("file", ks_span_text(""));
+	assert_int_equal(ks_webdir_find(&other, "file", NULL), KS_INVALID);
+	assert_int_equal(ks_webdir_find(&other, "www", NULL), KS_BUSY);
+	assert_null(other);
+	assert_int_equal(ks_webdir_open(&other, "absent/", NULL), KS_OK);
+	ks_webdir_close(other);
+	assert_mode("absent", 0755);
+	assert_int_equal(ks_webdir_find(&other, "absent", NULL), KS_OK);
+	ks_webdir_close(other);
+}
+
 int
 main(void)
 {
@@ -263,6 +289,7 @@ main(void)
 		TEST(what_is_in_the_way_is_refused),
 		TEST(a_dead_writers_file_is_cleared_away),
 		TEST(only_a_directory_can_be_opened),
+		TEST(looking_for_a_directory_makes_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
