@@ -2,6 +2,8 @@
  * Citing a record: its text, and the file that proves it (store-layout.md
  * section "citation files").
  */
+#include "store/cite.h"
+
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -423,20 +425,42 @@ add_closure(struct filling *filling, const struct ks_id *record,
 	return status;
 }
 
+/* Fill `filling->citation`, which its caller frees, and append the file. */
 static enum ks_status
 fill(struct filling *filling, const struct ks_id *digest,
-	const struct ks_cite_options *options, struct ks_span note,
+	struct ks_span accessed, struct ks_span note, struct ks_buf *file,
 	struct ks_error *err)
 {
 	enum ks_status status = ks_checkpoint_of_note(note,
 		&filling->checkpoint, err);
 
 	if (status == KS_OK)
-		status = ks_citation_new(&filling->citation, digest,
-			ks_span_text(options->accessed), note, err);
-	if (status != KS_OK)
-		return status;
-	return add_closure(filling, digest, err);
+		status = ks_citation_new(&filling->citation, digest, accessed,
+			note, err);
+	if (status == KS_OK)
+		status = add_closure(filling, digest, err);
+	return status != KS_OK ? status : ks_citation_write(
+		filling->citation, file, err);
+}
+
+static void
+release_filling(struct filling *filling)
+{
+	ks_citation_free(filling->citation);
+	free(filling->open);
+}
+
+enum ks_status
+ks_cite_file(struct ks_store *store, const struct ks_id *digest,
+	const char *day, struct ks_span note, struct ks_buf *file,
+	struct ks_error *err)
+{
+	struct filling filling = { .store = store };
+	enum ks_status status = fill(&filling, digest, ks_span_text(day),
+		note, file, err);
+
+	release_filling(&filling);
+	return status;
 }
 
 static enum ks_status
@@ -453,10 +477,9 @@ cite_with_file(struct ks_store *store, const struct ks_id *digest,
 		status = ks_fail(err, KS_UNTRUSTED, "nothing is signed, so "
 			"nothing can be proven (kistore snapshot create)");
 	if (status == KS_OK)
-		status = fill(&filling, digest, options, ks_buf_span(&note),
-			err);
-	if (status == KS_OK)
-		status = ks_citation_write(filling.citation, file, err);
+		status = fill(&filling, digest,
+			ks_span_text(options->accessed), ks_buf_span(&note),
+			file, err);
 	if (status == KS_OK) {
 		struct ks_citeform form;
 
@@ -467,26 +490,26 @@ cite_with_file(struct ks_store *store, const struct ks_id *digest,
 		print_form(&form, options->format, text);
 		status = ks_buf_check(text, err);
 	}
-	ks_citation_free(filling.citation);
-	free(filling.open);
+	release_filling(&filling);
 	ks_buf_release(&note);
 	return status;
 }
 
-/* Replace what the caller left to the clock. */
-static enum ks_status
-set_day(struct ks_cite_options *options, char day[KS_TIME_TEXT + 1],
+enum ks_status
+ks_cite_day(const char *accessed, int64_t now, char out[KS_CITE_DAY + 1],
 	struct ks_error *err)
 {
-	if (options->accessed == NULL && ks_time_print(options->now, day)) {
-		day[10] = '\0';
-		options->accessed = day;
+	char time[KS_TIME_TEXT + 1];
+
+	if (accessed == NULL && ks_time_print(now, time)) {
+		time[KS_CITE_DAY] = '\0';
+		accessed = time;
 	}
-	if (options->accessed != NULL && ks_citetext_is_day(ks_span_text(
-		options->accessed)))
-		return KS_OK;
-	return ks_fail(err, KS_USAGE, "no day, YYYY-MM-DD: '%s'",
-		options->accessed == NULL ? "" : options->accessed);
+	if (accessed == NULL || !ks_citetext_is_day(ks_span_text(accessed)))
+		return ks_fail(err, KS_USAGE, "no day, YYYY-MM-DD: '%s'",
+			accessed == NULL ? "" : accessed);
+	memcpy(out, accessed, KS_CITE_DAY + 1);
+	return KS_OK;
 }
 
 enum ks_status
@@ -495,9 +518,11 @@ ks_cite(struct ks_store *store, const struct ks_id *digest,
 	struct ks_buf *file, struct ks_error *err)
 {
 	struct ks_cite_options dated = *options;
-	char day[KS_TIME_TEXT + 1];
-	enum ks_status status = set_day(&dated, day, err);
+	char day[KS_CITE_DAY + 1];
+	enum ks_status status = ks_cite_day(options->accessed, options->now,
+		day, err);
 
+	dated.accessed = day;
 	if (status == KS_OK)
 		status = ks_log_understood(store, err);
 	if (status != KS_OK)
