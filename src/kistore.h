@@ -1102,6 +1102,10 @@ void ks_check_standing_release(struct ks_check_standing *standing);
 
 struct ks_publish_options {
 	uint64_t size;	/* 0 = the newest snapshot */
+	const struct ks_id *cite;	/* records whose citation files are */
+	size_t cite_count;		/* to be there, too */
+	int64_t now;		/* the day that these name: as in */
+	const char *accessed;	/* ks_cite_options */
 	const struct ks_watch *watch;
 };
 
@@ -1114,20 +1118,21 @@ struct ks_publish_result {
 	bool changed;		/* anything was written or removed */
 	/* What was written: files by what they are, all files, their bytes;
 	 * and files that were removed. */
-	uint64_t tiles, bundles, objects, dictionaries, packs;
+	uint64_t tiles, bundles, objects, dictionaries, packs, citations;
 	uint64_t written, bytes, removed;
 };
 
 /* Make or continue a directory for any web server or object store, from a
  * signed snapshot (store-layout.md, section "W"): tiles, objects, the snapshot
- * file, the repository for git's dumb HTTP, and last the checkpoint.
+ * file, the repository for git's dumb HTTP, citation files that are asked for,
+ * and last the checkpoint.
  *
  * KS_UNTRUSTED: nothing is signed. KS_NOT_FOUND: there is no such snapshot, or
  * something in it was taken down later. KS_INVALID: `directory` holds something
  * else, another log, a fork of this one, or a newer size. KS_BUSY: another
  * process is publishing there. KS_CORRUPT: what is to be published is damaged
- * or not what was signed. After a failure what was served before is served
- * still. */
+ * or not what was signed. One citation that ks_cite() would refuse, with a
+ * file, refuses all. After a failure what was served before is served still. */
 enum ks_status ks_publish(struct ks_store *store, const char *directory,
 	const struct ks_publish_options *options,
 	struct ks_publish_result *result, struct ks_error *err) KS_CHECKED;

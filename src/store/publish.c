@@ -616,6 +616,8 @@ put_content(struct ks_publish *publish, struct ks_error *err)
 	if (status == KS_OK)
 		status = remove_taken_down(publish, err);
 	if (status == KS_OK)
+		status = ks_publish_drop_citations(publish, err);
+	if (status == KS_OK)
 		status = put_dictionaries(publish, err);
 	if (status == KS_OK)
 		status = put_objects(publish, err);
@@ -623,6 +625,8 @@ put_content(struct ks_publish *publish, struct ks_error *err)
 		status = ks_publish_tiles(publish, err);
 	if (status == KS_OK)
 		status = put_snapshots(publish, err);
+	if (status == KS_OK)
+		status = ks_publish_citations(publish, err);
 	if (status == KS_OK)
 		status = ks_publish_repository(publish, err);
 	return status == KS_OK ? ks_webdir_flush(publish->dir, err) : status;
@@ -654,6 +658,29 @@ release(struct ks_publish *publish)
 	ks_signed_release(&publish->signed_);
 }
 
+/* All that may be refused is, before the first byte is written. */
+static enum ks_status
+judge(struct ks_publish *publish, const struct ks_publish_options *options,
+	struct ks_error *err)
+{
+	enum ks_status status = KS_OK;
+
+	if (options->cite_count > 0)
+		status = ks_cite_day(options->accessed, options->now,
+			publish->day, err);
+	if (status == KS_OK)
+		status = choose(publish, options->size, err);
+	if (status == KS_OK)
+		status = find_directory(publish, err);
+	if (status == KS_OK)
+		status = check_log(publish, err);
+	if (status == KS_OK)
+		status = ks_publish_judge_citations(publish, err);
+	if (status == KS_OK)
+		status = make_directory(publish, err);
+	return status == KS_OK ? check_served(publish, err) : status;
+}
+
 enum ks_status
 ks_publish(struct ks_store *store, const char *directory,
 	const struct ks_publish_options *options,
@@ -664,21 +691,15 @@ ks_publish(struct ks_store *store, const char *directory,
 		.watch = options->watch,
 		.result = result,
 		.directory = directory,
+		.cite = options->cite,
+		.cite_count = options->cite_count,
 		.fault = KS_ERROR_INIT
 	};
 	struct ks_webdir_counts counts;
 	enum ks_status status;
 
 	memset(result, 0, sizeof(*result));
-	status = choose(&publish, options->size, err);
-	if (status == KS_OK)
-		status = find_directory(&publish, err);
-	if (status == KS_OK)
-		status = check_log(&publish, err);
-	if (status == KS_OK)
-		status = make_directory(&publish, err);
-	if (status == KS_OK)
-		status = check_served(&publish, err);
+	status = judge(&publish, options, err);
 	if (status == KS_OK)
 		status = put_content(&publish, err);
 	if (status == KS_OK)

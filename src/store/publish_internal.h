@@ -4,6 +4,7 @@
  *	publish.c		the order of it all; the log, judged
  *	publish_tiles.c		tiles and entry bundles
  *	publish_git.c		the repository, for git's dumb HTTP
+ *	publish_cite.c		citation files
  *
  * store-layout.md, section "W".
  */
@@ -13,6 +14,7 @@
 #include "format/proof.h"
 #include "format/tile.h"
 #include "store/archive.h"
+#include "store/cite.h"
 #include "store/store.h"
 #include "store/webdir.h"
 
@@ -42,6 +44,10 @@ struct ks_publish {
 	struct ks_id served_root;
 	bool marked;		/* the directory has the mark */
 
+	const struct ks_id *cite;	/* records: the caller's list */
+	size_t cite_count;
+	char day[KS_CITE_DAY + 1];	/* of these citations */
+
 	struct ks_error fault;	/* the first of the notes */
 };
 
@@ -52,6 +58,19 @@ enum ks_status ks_publish_tiles(struct ks_publish *publish,
 
 /* Remove partial tiles whose full tile is there (W6). */
 enum ks_status ks_publish_tidy_tiles(struct ks_publish *publish,
+	struct ks_error *err) KS_CHECKED;
+
+/* Whether all citation files that are asked for can be made. Writes nothing;
+ * errors as of ks_cite(). */
+enum ks_status ks_publish_judge_citations(struct ks_publish *publish,
+	struct ks_error *err) KS_CHECKED;
+
+/* Make them (W12). */
+enum ks_status ks_publish_citations(struct ks_publish *publish,
+	struct ks_error *err) KS_CHECKED;
+
+/* Remove citation files that have what was taken down, or are none (W13). */
+enum ks_status ks_publish_drop_citations(struct ks_publish *publish,
 	struct ks_error *err) KS_CHECKED;
 
 /* The repository (W9, W10). */

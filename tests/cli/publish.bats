@@ -334,13 +334,14 @@ dies_everywhere() {
 	while :; do
 		rm -rf "$WWW"
 		[ ! -d begun ] || cp -a begun "$WWW"
-		dies_at "$call" "$n" "$KISTORE" publish "$WWW" || break
+		dies_at "$call" "$n" "$KISTORE" publish --cite "$RUN" "$WWW" ||
+			break
 		if [ -e "$WWW/checkpoint" ]; then
 			size=$(sed -n 2p "$WWW/checkpoint")
 			[[ " $* " = *" $size "* ]]
 			tiles_served "$size"
 		fi
-		expect 0 publish "$WWW"
+		expect 0 publish --cite "$RUN" "$WWW"
 		diff -r -x pack -x packs whole "$WWW"
 		[ -z "$(find "$WWW" -name '.kistore-new*')" ]
 		n=$((n + 1))
@@ -364,18 +365,18 @@ need_strace() {
 
 @test "a first run may be killed at any moment" {
 	need_strace
-	publish whole >/dev/null
-	LEAST=17 dies_everywhere renameat 9
+	publish --cite "$RUN" whole >/dev/null
+	LEAST=18 dies_everywhere renameat 9
 }
 
 @test "a later run may be killed at any moment" {
 	need_strace
 	grow 245
-	publish begun >/dev/null
+	publish --cite "$RUN" begun >/dev/null
 	grow 10
 	cp -a begun whole
-	publish whole >/dev/null
-	LEAST=15 dies_everywhere renameat 254 264
+	publish --cite "$RUN" whole >/dev/null
+	LEAST=16 dies_everywhere renameat 254 264
 	LEAST=2 dies_everywhere unlinkat 254 264
 }
 
@@ -444,6 +445,160 @@ need_strace() {
 	[ "$(find "$WWW/repository.git" -name '*.pack' | wc -l)" = 1 ]
 }
 
+# ---- Citation files ----------------------------------------------------------
+
+# citation DIGEST: its file in the directory.
+citation() {
+	echo "$WWW/citations/${1#sha256:}.json"
+}
+
+# proven FILE…: by a user who has nothing else but the key.
+proven() {
+	expect 0 env -u KISTORE_DIR "$KISTORE" check --key "$VKEY" "$@"
+}
+
+@test "citation files are there on request, as cite writes them" {
+	local record
+	expect 0 publish --cite c3252a98 --cite "$OPERATION" "$WWW"
+	silent_err
+	grep -qE 'wrote 19 files \(citations: 2\), [0-9]+ bytes; removed 0$' \
+		"$OUT"
+	for record in "$RUN" "$OPERATION"; do
+		kistore -q cite --proof - "$record" |
+			cmp - "$(citation "$record")"
+		proven "$(citation "$record")"
+	done
+	[ -z "$(find "$WWW/citations" -type f ! -perm 0644)" ]
+	tiles 9
+	# With nothing new nothing is written; what is lost or hurt is made again.
+	state >before
+	expect 0 publish --cite "$RUN" --cite "$RUN" "$WWW"
+	out_is "nothing new: 9 entries of $ORIGIN are published"
+	diff before <(state)
+	rm "$(citation "$RUN")"
+	echo >>"$(citation "$OPERATION")"
+	expect 0 kistore publish --json --cite "$RUN" --cite "$RUN" \
+		--cite "$OPERATION" "$WWW"
+	jq -e '.wrote.citations == 2 and .wrote.files == 2' "$OUT"
+	proven "$WWW"/citations/*
+	expect 0 publish --cite "$RUN" --accessed 2027-01-02 "$WWW"
+	kistore -q cite --proof - --accessed 2027-01-02 "$RUN" |
+		cmp - "$(citation "$RUN")"
+}
+
+@test "a citation is proven by the snapshot that is published, and stays right" {
+	publish --cite "$RUN" "$WWW" >/dev/null
+	cp "$(citation "$RUN")" first
+	kistore retract "$RUN" --reason late >/dev/null
+	grow 19
+	expect 0 publish "$WWW"
+	cmp first "$(citation "$RUN")"
+	proven "$(citation "$RUN")"
+	out_has 'of the 9 that are signed'
+	expect 0 publish --cite "$RUN" "$WWW"
+	err_has 'is retracted'
+	proven "$(citation "$RUN")"
+	out_has 'of the 29 that are signed'
+	kistore -q cite --proof - "$RUN" | cmp - "$(citation "$RUN")"
+}
+
+@test "what an older snapshot is asked to cite is read as of then" {
+	echo '{"name": "later", "title": "Later"}' >metadata
+	kistore annotate "$OPERATION" --metadata metadata >/dev/null
+	snapshot log.key
+	expect 3 publish --at 9 --cite later "$WWW"
+	[ ! -e "$WWW" ]
+	expect 0 publish --at 9 --cite "$OPERATION" "$WWW"
+	kistore -q cite --at 9 --proof - "$OPERATION" |
+		cmp - "$(citation "$OPERATION")"
+	expect 0 publish --cite later "$WWW"
+	kistore -q cite --proof - "$OPERATION" |
+		cmp - "$(citation "$OPERATION")"
+	grep -q Later "$(citation "$OPERATION")"
+}
+
+# refuses STATUS WORDS OPTION…: nothing is made, and nothing is changed.
+refuses() {
+	expect "$1" publish --cite "$OPERATION" "${@:3}" other
+	err_has "$2"
+	[ ! -e other ]
+	expect "$1" publish --cite "$OPERATION" "${@:3}" "$WWW"
+	diff before <(state)
+}
+
+@test "one citation that is refused refuses the run before it writes" {
+	local raw late=$REPO/fixtures/seeds/closure/003
+	publish "$WWW" >/dev/null
+	grow 2
+	raw=sha256:$(sha256sum <raw/1 | cut -d' ' -f1)
+	kistore takedown "$WORKLOAD" --reason law >/dev/null
+	snapshot log.key
+	kistore -q put "$late" >/dev/null
+	late=$(kistore digest "$late/operation.json" | cut -d' ' -f1)
+	state >before
+	refuses 3 ffffffffffff --cite ffffffffffff
+	refuses 3 'not among the 12 entries that are signed' --cite "$late"
+	refuses 4 'only records are cited' --cite "$raw"
+	refuses 3 'was taken down' --cite "$WORKLOAD"
+	refuses 3 'cannot be proven to be complete' --cite "$RUN"
+	refuses 2 'no day' --accessed 2026-02-30
+	SOURCE_DATE_EPOCH=never refuses 2 SOURCE_DATE_EPOCH
+	expect 2 publish --accessed 2026-02-03 "$WWW"
+	err_has '--accessed goes with --cite'
+	expect 0 publish --cite "$OPERATION" "$WWW"
+}
+
+@test "citations of what is taken down go, and what is none goes with them" {
+	publish --cite "$RUN" --cite "$OPERATION" --cite "$WORKLOAD" \
+		--cite "$PROJECT" "$WWW" >/dev/null
+	# While nothing is taken down, nobody looks.
+	cp "$(citation "$OPERATION")" good
+	cp good "$WWW/citations/operation.json"
+	cp good "$(citation "${ROOT}")"
+	cp good "$(citation "$RUN").json"
+	sed "s/$OPERATION/$RUN/" good >"$(citation "${PROJECT%??}00")"
+	: >"$(citation "${PROJECT%??}01")"
+	head -c 17000000 /dev/zero >"$(citation "${PROJECT%??}02")"
+	state >before
+	expect 0 publish "$WWW"
+	diff before <(state)
+	kistore takedown "$WORKLOAD" --reason law >/dev/null
+	snapshot log.key
+	expect 0 publish "$WWW"
+	[ "$(ls "$WWW/citations")" = "$(printf '%s.json\n' \
+		"${PROJECT#sha256:}" "${OPERATION#sha256:}" | sort)" ]
+	cmp good "$(citation "$OPERATION")"
+	proven "$WWW"/citations/*
+	# What a mirror or a cache brought back goes again.
+	names >before
+	cp good "$WWW/citations/again"
+	expect 0 publish "$WWW"
+	diff before <(names)
+}
+
+@test "a citation of another log goes, one of a later version stays and is told" {
+	local record=$OPERATION
+	publish --cite "$OPERATION" "$WWW" >/dev/null
+	(
+		make_key foreign foreign.example/log
+		use_store foreign.git
+		kistore init --origin foreign.example/log foreign.git >/dev/null
+		kistore -q put "$SEEDS"/*.json >/dev/null
+		snapshot foreign.key --first
+		kistore -q cite --proof "$(citation "$RUN")" "$RUN" >/dev/null
+	)
+	kistore takedown "$WORKLOAD" --reason law >/dev/null
+	snapshot log.key
+	expect 0 publish "$WWW"
+	[ "$(ls "$WWW/citations")" = "${record#sha256:}.json" ]
+	sed 's,kistore-citation/1,kistore-citation/2,' \
+		"$(citation "$OPERATION")" >"$(citation "$RUN")"
+	state >before
+	expect 8 publish "$WWW"
+	err_has "${RUN#sha256:}.json"
+	diff before <(state)
+}
+
 # ---- What is refused ---------------------------------------------------------
 
 @test "an unsigned store is refused with one line" {
@@ -491,17 +646,30 @@ $OTHER" >"$WWW/.kistore-publish"
 
 @test "no symbolic link in the directory is followed" {
 	local place
-	publish "$WWW" >/dev/null
+	publish --cite "$RUN" "$WWW" >/dev/null
 	cp -a "$WWW" good
 	mkdir outside
 	grow 3
 	for place in tile tile/0 tile/entries tile/0/000.p objects snapshot \
 		repository.git repository.git/objects/pack checkpoint \
-		.kistore-publish; do
+		.kistore-publish citations "citations/${RUN#sha256:}.json"; do
 		rm -rf "$WWW" outside
 		cp -a good "$WWW"
 		cp -a "$WWW/$place" outside
 		rm -r "${WWW:?}/$place"
+		ln -s "$PWD/outside" "$WWW/$place"
+		state outside >before
+		expect 5 publish --cite "$RUN" "$WWW"
+		err_has 'is in the way'
+		diff before <(state outside)
+	done
+	# Nor when citations are looked through.
+	kistore takedown "$PROJECT" --reason law >/dev/null
+	snapshot log.key
+	for place in citations "citations/${RUN#sha256:}.json"; do
+		rm -rf "$WWW" outside
+		cp -a good "$WWW"
+		mv "$WWW/$place" outside
 		ln -s "$PWD/outside" "$WWW/$place"
 		state outside >before
 		expect 5 publish "$WWW"
@@ -512,30 +680,31 @@ $OTHER" >"$WWW/.kistore-publish"
 
 @test "files and directories in each other's way are refused" {
 	local place
-	publish "$WWW" >/dev/null
+	publish --cite "$RUN" "$WWW" >/dev/null
 	cp -a "$WWW" good
 	grow 3
-	for place in tile/0/000.p objects/c snapshot repository.git/info; do
+	for place in tile/0/000.p objects/c snapshot repository.git/info \
+		citations; do
 		rm -rf "$WWW"
 		cp -a good "$WWW"
 		rm -r "${WWW:?}/$place"
 		echo x >"$WWW/$place"
-		expect 5 publish "$WWW"
+		expect 5 publish --cite "$RUN" "$WWW"
 		err_has 'is in the way'
 	done
 	for place in checkpoint tile/0/000.p/12 snapshot/12.kistore \
-		repository.git/info/refs; do
+		repository.git/info/refs "citations/${RUN#sha256:}.json"; do
 		rm -rf "$WWW"
 		cp -a good "$WWW"
 		rm -f "${WWW:?}/$place"
 		mkdir -p "$WWW/$place"
-		expect 5 publish "$WWW"
+		expect 5 publish --cite "$RUN" "$WWW"
 		err_has 'is in the way'
 	done
 	# The old state is served all the while, but for the one that was hurt.
 	rm -r "$WWW"
 	cp -a good "$WWW"
-	expect 0 publish "$WWW"
+	expect 0 publish --cite "$RUN" "$WWW"
 	tiles 12
 }
 

@@ -90,7 +90,7 @@ check_served() {
 			grep -qE '^(superfluous|beyond)' out ||
 			complain "$(cat out)" || return
 	fi
-	kistore -C signed.git publish work.www >out 2>err ||
+	kistore -C signed.git publish --cite c3252a98 work.www >out 2>err ||
 		complain "the next run fails" || return
 	diff -r -x pack -x packs whole work.www >err ||
 		complain "another directory" || return
@@ -197,13 +197,13 @@ fail_each() {
 		>/dev/null
 	kistore -C signed.git snapshot create -q --key key >/dev/null
 	cp -a begun whole
-	kistore -C signed.git publish whole >/dev/null
+	kistore -C signed.git publish --cite c3252a98 whole >/dev/null
 	while :; do
 		rm -rf work.www fired
 		cp -a begun work.www
 		status=0
 		KISTORE_FAULT=$n LD_PRELOAD=$PRELOAD "$KISTORE" -C signed.git \
-			publish work.www >out 2>err || status=$?
+			publish --cite c3252a98 work.www >out 2>err || status=$?
 		[ -e fired ] || break
 		[ "$status" -eq 0 ] || failed=$((failed + 1))
 		check_served
