@@ -5,6 +5,7 @@
 load ../lib/common
 load ../lib/store
 load ../lib/sign
+load ../lib/web
 
 prepare() {
 	signed_store
@@ -27,18 +28,6 @@ tiles() {
 		echo "tiles: $told, not $1 ${2-0}"
 		return 1
 	}
-}
-
-# grow COUNT: so many entries more, and a snapshot.
-grow() {
-	local i
-	rm -rf raw
-	mkdir raw
-	for ((i = 0; i < $1; i++)); do
-		echo "$i of $RANDOM" >"raw/$i"
-	done
-	kistore artifact put raw/* >/dev/null
-	snapshot log.key
 }
 
 # state [DIR]: every file with inode, size and times. names: alone.
@@ -65,35 +54,6 @@ objects() {
 		done
 		find objects -type f | wc -l
 	)
-}
-
-# serve DIR: over HTTP on 127.0.0.1; $URL.
-serve() {
-	need_command python3
-	python3 -c '
-import functools, http.server, sys
-handler = functools.partial(http.server.SimpleHTTPRequestHandler,
-    directory=sys.argv[1])
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-print(server.server_address[1], flush=True)
-server.serve_forever()' "$1" >port 2>served 3>&- &
-	SERVER=$!
-	while [ ! -s port ]; do
-		kill -0 "$SERVER" || skip "no server can be started here"
-		sleep 0.05
-	done
-	URL=http://127.0.0.1:$(<port)
-}
-
-# The server is a child of the shell that waits for it.
-teardown() {
-	[ -z "${SERVER:-}" ] || pkill -P "$SERVER" || kill "$SERVER"
-}
-
-clone_is() {
-	git clone -q "$URL/repository.git" "$1"
-	[ "$(git -C "$1" rev-parse HEAD)" = "$2" ]
-	git -C "$1" fsck --strict --no-progress --no-dangling
 }
 
 # ---- What is made ------------------------------------------------------------
@@ -152,7 +112,7 @@ clone_is() {
 
 @test "stock git clones what a plain web server shows" {
 	publish "$WWW" >/dev/null
-	serve "$WWW"
+	web_start "$WWW"
 	clone_is clone "$(commit_id)"
 	[ "$(git -C clone tag)" = snapshot/9 ]
 	expect 0 kistore -C clone verify --key "$VKEY"
@@ -164,7 +124,7 @@ clone_is() {
 	snapshot=$(git -C "$KISTORE_DIR" rev-parse HEAD^)
 	publish "$WWW" >/dev/null
 	tiles 9
-	serve "$WWW"
+	web_start "$WWW"
 	clone_is clone "$snapshot"
 }
 
@@ -179,7 +139,7 @@ clone_is() {
 		"refs/replace/$(git -C "$KISTORE_DIR" cat-file commit "$commit" |
 			sed -n 's/^parent //p')" "$fake"
 	publish "$WWW" >/dev/null
-	serve "$WWW"
+	web_start "$WWW"
 	clone_is clone "$commit"
 	[ "$(git -C clone rev-list --count HEAD)" -ge 3 ]
 }
@@ -226,7 +186,7 @@ clone_is() {
 	tile/entries/000.p/209
 	tile/entries/000.p/9
 	END
-	serve "$WWW"
+	web_start "$WWW"
 	clone_is clone "$(commit_id)"
 	[ "$(git -C clone tag | wc -l)" = 3 ]
 }
@@ -293,7 +253,7 @@ clone_is() {
 	publish "$WWW" >/dev/null
 	[ "$(grep -c '^P ' "$packs")" = 1 ]
 	[ "$(find "$WWW/repository.git" -name '*.pack' | wc -l)" = 1 ]
-	serve "$WWW"
+	web_start "$WWW"
 	clone_is clone "$(commit_id)"
 }
 
@@ -305,7 +265,7 @@ clone_is() {
 		"$(git -C "$KISTORE_DIR" commit-tree -m anew "$tree")"
 	expect 0 publish "$WWW"
 	[ "$(find "$WWW/repository.git" -name '*.pack' | wc -l)" = 1 ]
-	serve "$WWW"
+	web_start "$WWW"
 	clone_is clone "$(commit_id)"
 	[ -z "$(git -C clone tag)" ]
 	tiles 9
@@ -439,7 +399,7 @@ need_strace() {
 	kistore gc --purge >/dev/null 2>&1
 	expect 0 publish "$WWW"
 	silent_err
-	serve "$WWW"
+	web_start "$WWW"
 	clone_is clone "$(commit_id)"
 	[ -z "$(git -C clone log --all --format=%H -- "$(object_path "$PROJECT")")" ]
 	[ "$(find "$WWW/repository.git" -name '*.pack' | wc -l)" = 1 ]

@@ -21,18 +21,6 @@ build_tiles() {
 	rm -rf cache
 }
 
-# grow COUNT: so many entries more, and a snapshot.
-grow() {
-	local i
-	rm -rf raw
-	mkdir raw
-	for ((i = 0; i < $1; i++)); do
-		echo "$i of $RANDOM" >"raw/$i"
-	done
-	kistore artifact put raw/* >/dev/null
-	snapshot log.key
-}
-
 @test "x/mod proves every entry, and each snapshot a prefix of the next" {
 	kistore publish www >/dev/null
 	[ "$(./tiles www "$VKEY")" = "9 entries proven, 0 taken down" ]

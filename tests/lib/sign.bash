@@ -320,6 +320,18 @@ snapshot() {
 	as_signer kistore -q snapshot create --key "$1" "${@:2}" >/dev/null
 }
 
+# grow COUNT: so many entries more, and a snapshot.
+grow() {
+	local i
+	rm -rf raw
+	mkdir raw
+	for ((i = 0; i < $1; i++)); do
+		echo "$i of $RANDOM" >"raw/$i"
+	done
+	kistore artifact put raw/* >/dev/null
+	snapshot log.key
+}
+
 # signed_store: demo.git, the seeds' seven records, signed at size 9 by log.key;
 # beside it thief.key, of the same name, and other.key, of another.
 signed_store() {
