@@ -324,7 +324,7 @@ clean:
 DEPS_BUILD = gcc libc6-dev make git pkg-config libgit2-dev libcjson-dev \
 	libzstd-dev libssl-dev libsqlite3-dev zlib1g-dev
 DEPS_CHECK = libcmocka-dev bats zstd jq openssl openssh-client sqlite3 \
-	python3 python3-cryptography procps
+	python3 python3-cryptography procps curl nginx-light
 DEPS_LINT = clang clang-format clang-tidy libclang-rt-14-dev cppcheck \
 	shellcheck mandoc valgrind strace
 
