@@ -32,10 +32,13 @@ ks_gitdb_prune(struct ks_gitdb *db, bool afresh, int lock,
 	static const char *const reflog[] = { "reflog", "expire",
 		"--expire=now", "--expire-unreachable=now", "--all", NULL };
 	/* What git would keep for its size, or as cruft, goes as well. The
-	 * bounds of an aggressive gc are those of any other. */
+	 * bounds of an aggressive gc are those of any other. The store's lock
+	 * is held, so that a gc.pid is of one that died, whose number another
+	 * process may have got. */
 	const char *gc[] = { "-c", "gc.bigPackThreshold=0", "-c",
 		"gc.cruftPacks=false", "-c", "gc.aggressiveWindow=10", "-c",
-		"gc.aggressiveDepth=50", "gc", "--quiet", "--prune=now",
+		"gc.aggressiveDepth=50", "gc", "--quiet", "--force",
+		"--prune=now",
 		afresh ? "--aggressive" : NULL, NULL };
 	struct ks_git_channels channels = KS_GIT_NO_CHANNELS;
 	enum ks_status status;

@@ -734,6 +734,13 @@ SIGNATURE='gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ\n -----END PGP SIGNATURE
 
 # ---- what is refused -------------------------------------------------------
 
+@test "a git gc that was killed, whose number another process has, is passed over" {
+	take_down --lines
+	printf '%s %s' "$$" "$(uname -n)" >s.git/gc.pid
+	expect 0 kistore -C s.git gc --purge
+	gone s.git hushhush 'Project hushhush'
+}
+
 @test "an older line that is not the redacted one stops it" {
 	git -C s.git show HEAD~3:log/000/000.jsonl >good
 	sed '5s/hushhush/hush.ush/' good >bad

@@ -15,21 +15,10 @@ prepare() {
 	WWW=$(cd www && pwd -P)
 }
 
-# The README's server block, but for its address and the place of the files.
-readme_server() {
-	awk '/^```/ { inside = /^```nginx$/; next } inside' \
-		"$REPO/README.md" >block
-	[ "$(grep -c '^server {$' block)" = 1 ]
-	[ "$(grep -c '^    listen 443 ssl;' block)" = 1 ]
-	[ "$(grep -c '^    root /srv/www/records;$' block)" = 1 ]
-	sed -e 's|^    listen 443 ssl;|    listen LISTEN;|' \
-		-e "s|/srv/www/records|$WWW|" block
-}
-
 # serve OPTION…: publish, and show it.
 serve() {
 	kistore -q publish "$@" "$WWW" >/dev/null
-	readme_server >server
+	web_readme_server "$WWW" >server
 	web_start_nginx server
 }
 

@@ -47,6 +47,18 @@ web_start_nginx() {
 	return 1
 }
 
+# web_readme_server DIR: the server block of the README, for DIR.
+web_readme_server() {
+	local block
+	block=$(awk '/^```/ { inside = /^```nginx$/; next } inside' \
+		"$REPO/README.md")
+	[ "$(grep -c '^server {$' <<<"$block")" = 1 ]
+	[ "$(grep -c '^    listen 443 ssl;' <<<"$block")" = 1 ]
+	[ "$(grep -c '^    root /srv/www/records;$' <<<"$block")" = 1 ]
+	sed -e 's|^    listen 443 ssl;|    listen LISTEN;|' \
+		-e "s|/srv/www/records|$1|" <<<"$block"
+}
+
 # web_nginx_conf ADDRESS SERVER: one process, which touches nothing outside of
 # $WEB_PLACE.
 web_nginx_conf() {

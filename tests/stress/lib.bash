@@ -97,7 +97,7 @@ leftovers() {
 	find "$1" \( -name 'kistore-*' -o -name '.kistore-*' -o \
 		-name 'pack_git2_*' -o -name '*.keep' -o -name '*.lock' -o \
 		-name 'tmp_*' \) ! -name kistore.lock \
-		! -name 'kistore-index.sqlite*'
+		! -name 'kistore-index.sqlite*' ! -name kistore-mirror
 	find "$git/objects/pack" -name '*.pack' | while read -r pack; do
 		[ -e "${pack%.pack}.idx" ] || echo "$pack"
 	done
