@@ -12,7 +12,7 @@
 /* How many findings are told one by one. */
 #define TOLD_MAX 20
 
-/* A note: longer ones are none (B20). */
+/* A note: longer ones are none (B16). */
 #define NOTE_LIMIT 1000000
 
 void
@@ -311,6 +311,28 @@ say_verdict(struct ks_mirror *mirror)
 		tell_difference(mirror);
 }
 
+/* A mirror is of one log. Another takes its place under no key, though that key
+ * is trusted for the other's origin. */
+static bool
+is_of_another_log(const struct ks_mirror *mirror)
+{
+	return mirror->notes.count > 0 && !ks_span_equal(
+		ks_buf_span(&mirror->base->origin),
+		ks_buf_span(&mirror->candidate->origin));
+}
+
+static void
+say_origin(struct ks_mirror *mirror)
+{
+	char other[300], own[300];
+
+	ks_mirror_say(mirror, "wrong origin", "its origin is \"%.150s\", and "
+		"this is a mirror of \"%.150s\" (S3)", ks_printable(other,
+		sizeof(other), ks_buf_span(&mirror->candidate->origin)),
+		ks_printable(own, sizeof(own),
+		ks_buf_span(&mirror->base->origin)));
+}
+
 static void
 begin(struct ks_mirror *mirror)
 {
@@ -361,6 +383,10 @@ ks_mirror_judge(struct ks_mirror *mirror, struct ks_error *err)
 	bool extends = false;
 	enum ks_status status = KS_OK;
 
+	if (is_of_another_log(mirror)) {
+		say_origin(mirror);
+		return KS_OK;
+	}
 	begin(mirror);
 	if (mirror->base != NULL)
 		status = ks_verify_extension(&mirror->verifying, mirror->base,
