@@ -205,18 +205,15 @@ open_candidate(struct ks_mirror *mirror, struct ks_error *err)
 {
 	const struct ks_gitdb *db = is_known(mirror) ? mirror->db :
 		mirror->aside;
+	struct ks_error why = KS_ERROR_INIT;
 	enum ks_status status = ks_store_open(&mirror->candidate,
-		ks_gitdb_directory(db), NULL, err);
+		ks_gitdb_directory(db), NULL, &why);
 
 	if (status == KS_UNSUPPORTED) {
-		ks_mirror_say(mirror, "unsupported", "%s", err->message);
+		ks_mirror_say(mirror, "unsupported", "%s", why.message);
 		return KS_OK;
 	}
-	if (status == KS_CORRUPT || status == KS_NOT_FOUND) {
-		ks_mirror_say(mirror, "damaged", "%s", err->message);
-		return KS_OK;
-	}
-	return status;
+	return ks_mirror_blame(mirror, status, &why, err);
 }
 
 /* ---- accepting ------------------------------------------------------- */

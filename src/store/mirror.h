@@ -75,6 +75,11 @@ void ks_mirror_release(struct ks_mirror *mirror);
 void ks_mirror_say(struct ks_mirror *mirror, const char *verdict,
 	const char *format, ...) KS_PRINTF(3, 4);
 
+/* What cannot be read of the upstream is a fault of it, and a verdict (E10);
+ * any other failure is one of this machine, and *err says it. */
+enum ks_status ks_mirror_blame(struct ks_mirror *mirror, enum ks_status status,
+	const struct ks_error *why, struct ks_error *err) KS_CHECKED;
+
 /* Find the snapshot's commit in what was fetched (M1), and let the branch aside
  * lead to it. A verdict where there is none. */
 enum ks_status ks_mirror_choose(struct ks_mirror *mirror,

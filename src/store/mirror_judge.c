@@ -30,6 +30,18 @@ ks_mirror_say(struct ks_mirror *mirror, const char *verdict,
 	va_end(args);
 }
 
+enum ks_status
+ks_mirror_blame(struct ks_mirror *mirror, enum ks_status status,
+	const struct ks_error *why, struct ks_error *err)
+{
+	if (status == KS_OK)
+		return KS_OK;
+	if (status != KS_CORRUPT && status != KS_NOT_FOUND)
+		return ks_fail(err, status, "%s", why->message);
+	ks_mirror_say(mirror, "damaged", "%s", why->message);
+	return KS_OK;
+}
+
 /* ---- which commit ---------------------------------------------------- */
 
 /* The size of the newest note in a tree; false where it has none that is
@@ -160,14 +172,21 @@ drop_tags(struct ks_mirror *mirror, struct ks_error *err)
 	return status;
 }
 
-enum ks_status
-ks_mirror_choose(struct ks_mirror *mirror, struct ks_error *err)
+static enum ks_status
+choose(struct ks_mirror *mirror, struct ks_error *err)
 {
 	struct ks_git_commit commit;
 	struct ks_git_entry entry;
 	enum ks_status status = ks_gitdb_revision(mirror->aside,
 		KS_GIT_FETCHED, &mirror->upstream, err);
 
+	/* git fetches from a shallow one, and takes nothing. */
+	if (status == KS_NOT_FOUND) {
+		ks_mirror_say(mirror, "half-updated", "its HEAD leads to no "
+			"commit that comes with all of its history (is it a "
+			"shallow clone?)");
+		return KS_OK;
+	}
 	if (status == KS_OK)
 		status = ks_gitdb_commit(mirror->aside, &mirror->upstream,
 			&commit, err);
@@ -184,6 +203,15 @@ ks_mirror_choose(struct ks_mirror *mirror, struct ks_error *err)
 		return status;
 	status = ks_gitdb_move(mirror->aside, &mirror->snapshot, err);
 	return status == KS_OK ? drop_tags(mirror, err) : status;
+}
+
+enum ks_status
+ks_mirror_choose(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct ks_error why = KS_ERROR_INIT;
+	enum ks_status status = choose(mirror, &why);
+
+	return ks_mirror_blame(mirror, status, &why, err);
 }
 
 /* ---- what is wrong --------------------------------------------------- */
@@ -349,7 +377,7 @@ begin(struct ks_mirror *mirror)
 			&mirror->notes.list[count - 1].bytes);
 }
 
-static enum ks_status
+static void
 settle(struct ks_mirror *mirror, enum ks_status status)
 {
 	struct ks_mirror_result *result = mirror->result;
@@ -361,20 +389,24 @@ settle(struct ks_mirror *mirror, enum ks_status status)
 	result->absent = verified->absent;
 	if (status == KS_OK)
 		say_verdict(mirror);
-	return status;
 }
 
 enum ks_status
 ks_mirror_judge_whole(struct ks_mirror *mirror, const uint64_t *marks,
 	size_t mark_count, struct ks_error *err)
 {
+	struct ks_error why = KS_ERROR_INIT;
+	enum ks_status status;
+
 	begin(mirror);
 	mirror->verifying.report = take_finding;
 	mirror->verifying.arg = mirror;
 	mirror->verifying.marks = marks;
 	mirror->verifying.mark_count = mark_count;
 	mirror->result->whole = true;
-	return settle(mirror, ks_verify_run(&mirror->verifying, err));
+	status = ks_verify_run(&mirror->verifying, &why);
+	settle(mirror, status);
+	return ks_mirror_blame(mirror, status, &why, err);
 }
 
 enum ks_status
@@ -391,7 +423,8 @@ ks_mirror_judge(struct ks_mirror *mirror, struct ks_error *err)
 	if (mirror->base != NULL)
 		status = ks_verify_extension(&mirror->verifying, mirror->base,
 			&extends, err);
-	if (status != KS_OK || extends)
-		return settle(mirror, status);
-	return ks_mirror_judge_whole(mirror, NULL, 0, err);
+	if (status == KS_OK && !extends)
+		return ks_mirror_judge_whole(mirror, NULL, 0, err);
+	settle(mirror, status);
+	return status;
 }
