@@ -15,6 +15,18 @@
 #define LOW_SPEED "http.lowSpeedLimit=1"
 #define LOW_SPEED_TIME "http.lowSpeedTime=120"
 
+/* "ID<tab>HEAD". Other names that end in "/HEAD" are answered, too, but after
+ * it. */
+static bool
+read_head(struct ks_span answer, struct ks_oid *head)
+{
+	static const char name[] = "\tHEAD\n";
+	size_t len = sizeof(name) - 1;
+
+	return answer.len >= KS_OID_HEX + len && memcmp(answer.data +
+		KS_OID_HEX, name, len) == 0 && ks_oid_read(head, answer);
+}
+
 enum ks_status
 ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
 	struct ks_oid *head, struct ks_error *err)
@@ -36,7 +48,7 @@ ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
 			ANSWER_MAX, &answer, err);
 	if (channels.output >= 0)
 		(void)close(channels.output);
-	if (status == KS_OK && !ks_oid_read(head, ks_buf_span(&answer)))
+	if (status == KS_OK && !read_head(ks_buf_span(&answer), head))
 		status = ks_fail(err, KS_NOT_FOUND, "it has no HEAD: nothing "
 			"was committed there yet");
 	ks_buf_release(&answer);
