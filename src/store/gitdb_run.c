@@ -2,8 +2,7 @@
  * Running stock git on a repository.
  *
  * Its hooks are off, it asks nothing, variables that would point it at another
- * repository are left out, and of what it says the line that gives the reason
- * is kept.
+ * repository are left out, and of what it says one line is kept.
  */
 #include "store/gitdb_internal.h"
 
@@ -11,6 +10,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,50 +112,54 @@ spawn_git(char *const arguments[], const struct ks_git_channels *channels,
 	return rc;
 }
 
-/* What git says, of which one line is kept: the first that says why. */
-struct saying {
-	char line[256];		/* that is kept */
-	char now[256];		/* being read */
+/* Of what git says the first line is kept, for it has the cause, and the next
+ * ones what followed from it. Advice and the words of another machine are
+ * passed over; where there is nothing else, the last line of these. */
+struct said {
+	char line[256];
 	size_t used;
-	bool has_reason;
+	bool ended;	/* what comes next begins another line */
+	bool kept;
 };
 
 static bool
-begins(const char *line, const char *start)
+is_beside(const char *line)
 {
-	return strncmp(line, start, strlen(start)) == 0;
+	return strncasecmp(line, "warning:", 8) == 0 ||
+		strncmp(line, "hint:", 5) == 0 ||
+		strncmp(line, "remote:", 7) == 0;
 }
 
-/* Until a line gives a reason, the last one is what there is. */
 static void
-end_line(struct saying *saying)
+take_byte(struct said *said, char byte)
 {
-	saying->now[saying->used] = '\0';
-	if (saying->used > 0 && !saying->has_reason) {
-		memcpy(saying->line, saying->now, saying->used + 1);
-		saying->has_reason = begins(saying->now, "fatal:") ||
-			begins(saying->now, "error:") ||
-			begins(saying->now, "ssh:");
+	if (byte == '\n' || byte == '\r') {
+		said->kept = said->kept || (said->used > 0 &&
+			!is_beside(said->line));
+		said->ended = true;
+		return;
 	}
-	saying->used = 0;
+	if (said->kept)
+		return;
+	if (said->ended)
+		said->used = 0;
+	said->ended = false;
+	if (said->used + 1 < sizeof(said->line))
+		said->line[said->used++] = byte;
+	said->line[said->used] = '\0';
 }
 
+/* Read all. */
 static void
-hear(int fd, struct saying *saying)
+listen_to(int fd, struct said *said)
 {
 	char bytes[512];
 	ssize_t n, i;
 
 	while ((n = read(fd, bytes, sizeof(bytes))) > 0 ||
-		(n < 0 && errno == EINTR)) {
-		for (i = 0; i < n; i++) {
-			if (bytes[i] == '\n' || bytes[i] == '\r')
-				end_line(saying);
-			else if (saying->used + 1 < sizeof(saying->now))
-				saying->now[saying->used++] = bytes[i];
-		}
-	}
-	end_line(saying);
+		(n < 0 && errno == EINTR))
+		for (i = 0; i < n; i++)
+			take_byte(said, bytes[i]);
 }
 
 static enum ks_status
@@ -179,7 +183,7 @@ run_git(char *const arguments[], const char *what,
 	const struct ks_git_channels *given, struct ks_error *err)
 {
 	struct ks_git_channels channels = *given;
-	struct saying saying = { .used = 0 };
+	struct said said = { .used = 0 };
 	int ends[2];
 	pid_t pid;
 	int rc;
@@ -197,9 +201,9 @@ run_git(char *const arguments[], const char *what,
 			"cannot run git: %s", rc == ENOENT ?
 			"it is not installed" : "it does not start");
 	}
-	hear(ends[0], &saying);
+	listen_to(ends[0], &said);
 	(void)close(ends[0]);
-	return wait_for(pid, what, saying.line, err);
+	return wait_for(pid, what, said.line, err);
 }
 
 enum ks_status

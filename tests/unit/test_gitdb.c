@@ -1179,7 +1179,7 @@ with_many_packs_small_puts_write_loose_objects(void **state)
 }
 
 static void
-gc_runs_no_hooks_and_reports_gits_last_word(void **state)
+gc_runs_no_hooks_and_reports_what_git_said(void **state)
 {
 	struct ks_gitdb *db = create("r", false);
 	struct ks_error err = KS_ERROR_INIT;
@@ -1783,7 +1783,7 @@ main(void)
 		TEST(a_blob_whose_pieces_fail_is_not_there),
 		TEST(a_blob_is_used_without_a_copy),
 		TEST(with_many_packs_small_puts_write_loose_objects),
-		TEST(gc_runs_no_hooks_and_reports_gits_last_word),
+		TEST(gc_runs_no_hooks_and_reports_what_git_said),
 		TEST(a_transaction_that_is_not_published_leaves_nothing),
 		TEST(steps_out_of_order_are_refused),
 		TEST(a_branch_that_moved_meanwhile_is_not_overwritten),
