@@ -284,14 +284,48 @@ drop_tags(struct ks_mirror *mirror, struct ks_error *err)
 	return status;
 }
 
-/* What was taken down goes from the history, too (M4): the upstream's, where
- * it still has it, or the one that it had. That it is due is remembered before
- * the branch moves, so that it is done even after a death. */
+static void
+add_taken_down(void *arg, const char *kind, uint64_t objects,
+	uint64_t retracted, uint64_t superseded, uint64_t taken_down)
+{
+	(void)kind;
+	(void)objects;
+	(void)retracted;
+	(void)superseded;
+	*(uint64_t *)arg += taken_down;
+}
+
+/* How many objects the log takes down: where only what is new was verified, no
+ * more than before. */
+static enum ks_status
+count_taken_down(struct ks_mirror *mirror, uint64_t *count,
+	struct ks_error *err)
+{
+	struct ks_index *index;
+	enum ks_status status;
+
+	*count = mirror->verified.taken_down;
+	if (mirror->result->whole)
+		return KS_OK;
+	status = ks_store_index(mirror->base, &index,
+		mirror->options->write.watch, err);
+	return status != KS_OK ? status : ks_index_kinds(index,
+		add_taken_down, count, err);
+}
+
+/* What was taken down goes from the history, too (M4): from the one that the
+ * mirror had, and from what came, for an upstream that did not purge delivers
+ * it again and again. That it is due is remembered before the branch moves, so
+ * that it is done even after a death. */
 static enum ks_status
 note_purge(struct ks_mirror *mirror, struct ks_error *err)
 {
-	if (!mirror->result->whole || mirror->verified.taken_down == 0)
-		return KS_OK;
+	uint64_t count;
+	enum ks_status status = count_taken_down(mirror, &count, err);
+
+	if (status != KS_OK || count == 0 || mirror->state.purge)
+		return status;
+	mirror->doubtful = !mirror->result->rewritten;
 	mirror->state.purge = true;
 	return ks_mirror_state_write(mirror->db, &mirror->state, err);
 }
@@ -342,18 +376,37 @@ move(struct ks_mirror *mirror, struct ks_error *err)
 	return status;
 }
 
+/* What was judged is not needed any more. */
+static void
+let_go(struct ks_mirror *mirror)
+{
+	ks_verify_release(&mirror->verifying);
+	mirror->verifying = (struct ks_verifying){ .store = NULL };
+	ks_store_close(mirror->candidate);
+	mirror->candidate = NULL;
+	ks_store_close(mirror->base);
+	mirror->base = NULL;
+}
+
 static enum ks_status
 purge(struct ks_mirror *mirror, struct ks_store *store, struct ks_error *err)
 {
+	const struct ks_watch *watch = mirror->options->write.watch;
 	struct ks_gc_result result = { .tags = "" };
-	enum ks_status status = ks_purge(store, mirror->lock.fd,
-		mirror->options->write.watch, &result, err);
+	bool due = true;
+	enum ks_status status = !mirror->doubtful ? KS_OK :
+		ks_purge_is_due(store, watch, &due, err);
 
+	if (status == KS_OK && due)
+		status = ks_purge(store, mirror->lock.fd, watch, &result, err);
+	/* Where the upstream rewrote history, nothing else removes it. */
+	if (status == KS_OK && due && result.rewritten == 0)
+		status = ks_store_remove_index(store, err);
 	if (status != KS_OK)
 		return ks_context(err, "the update is accepted, but what was "
 			"taken down is not all removed yet (kistore mirror "
 			"update goes on)");
-	mirror->result->purged = true;
+	mirror->result->purged = due;
 	mirror->state.purge = false;
 	return ks_mirror_state_write(mirror->db, &mirror->state, err);
 }
@@ -362,9 +415,11 @@ static enum ks_status
 tidy(struct ks_mirror *mirror, struct ks_error *err)
 {
 	struct ks_store *store = NULL;
-	enum ks_status status = ks_store_open(&store,
-		ks_gitdb_directory(mirror->db), NULL, err);
+	enum ks_status status;
 
+	let_go(mirror);
+	status = ks_store_open(&store, ks_gitdb_directory(mirror->db), NULL,
+		err);
 	if (status == KS_OK && mirror->state.purge)
 		status = purge(mirror, store, err);
 	else if (status == KS_OK && ks_gitdb_pack_count(store->db) >=

@@ -62,6 +62,8 @@ struct ks_mirror {
 	struct ks_verify_result verified;
 	struct ks_verifying verifying;
 	uint64_t told;			/* findings */
+	bool doubtful;			/* a purge is due only if history has
+					 * what it would remove */
 };
 
 /* Open the mirror in `directory` (NULL: the one that holds the current one) and

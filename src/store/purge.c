@@ -4,7 +4,6 @@
 
 #include "base/grow.h"
 #include "format/json.h"
-#include "store/db.h"
 #include "store/log.h"
 #include "store/signed.h"
 
@@ -526,29 +525,6 @@ fill_result(struct purge *purge)
 		result->lines += purge->lines[i].found;
 }
 
-/* Free pages of its file may hold names that the log had. It is made again
- * from the newest log, which has them no more. */
-static enum ks_status
-remove_index(struct purge *purge, struct ks_error *err)
-{
-	struct ks_store *store = purge->store;
-	struct ks_buf path = KS_BUF_INIT;
-	enum ks_status status;
-
-	if (purge->line_count == 0 || purge->result->rewritten == 0)
-		return KS_OK;
-	ks_index_close(store->index);
-	store->index = NULL;
-	ks_buf_printf(&path, "%s" KS_INDEX_NAME,
-		ks_gitdb_directory(store->db));
-	(void)ks_buf_cstr(&path);
-	status = ks_buf_check(&path, err);
-	if (status == KS_OK)
-		ks_db_remove(ks_buf_cstr(&path));
-	ks_buf_release(&path);
-	return status;
-}
-
 /* The branch has moved. */
 static enum ks_status
 remove_old(struct purge *purge, struct ks_error *err)
@@ -601,7 +577,8 @@ carry_out(struct purge *purge, struct ks_error *err)
 	if (status != KS_OK)
 		return status;
 	fill_result(purge);
-	status = remove_index(purge, err);
+	if (purge->line_count > 0 && purge->result->rewritten > 0)
+		status = ks_store_remove_index(purge->store, err);
 	if (status == KS_OK)
 		status = ks_gitdb_rewrite_publish(purge->rewrite, err);
 	return status == KS_OK ? remove_old(purge, err) : status;

@@ -8,6 +8,7 @@
 #include "format/json.h"
 #include "store/attesters.h"
 #include "store/catalogue.h"
+#include "store/db.h"
 #include "store/log.h"
 #include "store/revision.h"
 
@@ -235,6 +236,24 @@ ks_store_index(struct ks_store *store, struct ks_index **out,
 			&store->commit, &store->tree, store->in_the_past,
 			watch, err);
 	*out = store->index;
+	return status;
+}
+
+enum ks_status
+ks_store_remove_index(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_buf path = KS_BUF_INIT;
+	enum ks_status status;
+
+	ks_index_close(store->index);
+	store->index = NULL;
+	ks_buf_printf(&path, "%s" KS_INDEX_NAME,
+		ks_gitdb_directory(store->db));
+	(void)ks_buf_cstr(&path);
+	status = ks_buf_check(&path, err);
+	if (status == KS_OK)
+		ks_db_remove(ks_buf_cstr(&path));
+	ks_buf_release(&path);
 	return status;
 }
 

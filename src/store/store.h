@@ -48,6 +48,11 @@ enum ks_status ks_store_dictionaries(struct ks_store *store,
 enum ks_status ks_store_index(struct ks_store *store, struct ks_index **out,
 	const struct ks_watch *watch, struct ks_error *err) KS_CHECKED;
 
+/* Remove the file of the index: free pages of it may hold what the log had. It
+ * is made again from the log as it is. */
+enum ks_status ks_store_remove_index(struct ks_store *store,
+	struct ks_error *err) KS_CHECKED;
+
 /* Look again at HEAD and forget what was loaded: for a writer that has just
  * got the lock. */
 enum ks_status ks_store_refresh(struct ks_store *store, struct ks_error *err)
