@@ -399,7 +399,8 @@ bool ks_gitdb_has_aside(const struct ks_gitdb *db);
 void ks_gitdb_remove_aside(const struct ks_gitdb *db);
 
 /* Fetch HEAD (to KS_GIT_FETCHED) and the tags snapshot/…, with all that they
- * lead to. git inherits `lock`. KS_IO with git's reason. */
+ * lead to. git inherits `lock`. KS_IO with what git said; KS_CORRUPT: an object
+ * is out of form, or a tree has a name like ".git". */
 enum ks_status ks_gitdb_fetch(struct ks_gitdb *db, const char *url, int lock,
 	struct ks_error *err) KS_CHECKED;
 

@@ -55,27 +55,46 @@ ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
 	return status == KS_INVALID ? KS_IO : status;
 }
 
+/* "object ID: badTree: …": what git fsck says of one. */
+static bool
+is_about_object(const char *message)
+{
+	static const char word[] = "object ";
+	const char *at = strstr(message, word);
+	struct ks_oid oid;
+
+	if (at == NULL)
+		return false;
+	at += sizeof(word) - 1;
+	return ks_oid_read(&oid, ks_span_text(at)) && at[KS_OID_HEX] == ':';
+}
+
 enum ks_status
 ks_gitdb_fetch(struct ks_gitdb *db, const char *url, int lock,
 	struct ks_error *err)
 {
-	/* One pack, flushed to disk; nothing runs on in the background. */
+	/* One pack, flushed to disk, of objects that are in form, with names
+	 * that can be checked out; nothing runs on in the background. */
 	static const char head[] = "+HEAD:" KS_GIT_FETCHED;
 	static const char tags[] = "+refs/tags/snapshot/*:"
 		"refs/tags/snapshot/*";
 	const char *words[] = { "-c", LOW_SPEED, "-c", LOW_SPEED_TIME, "-c",
-		"fetch.unpackLimit=1", "-c", "core.fsync=all", "-c",
-		"maintenance.auto=false", "fetch", "--quiet", "--no-tags",
-		"--no-write-fetch-head", "--no-recurse-submodules", "--prune",
-		"--", url, head, tags, NULL };
+		"fetch.unpackLimit=1", "-c", "fetch.fsckObjects=true", "-c",
+		"core.fsync=all", "-c", "maintenance.auto=false", "fetch",
+		"--quiet", "--no-tags", "--no-write-fetch-head",
+		"--no-recurse-submodules", "--prune", "--", url, head, tags,
+		NULL };
 	struct ks_git_channels channels = KS_GIT_NO_CHANNELS;
+	struct ks_error why = KS_ERROR_INIT;
 	int rc;
 	enum ks_status status;
 
 	channels.lock = lock;
-	status = ks_git_run(db, "fetch", words, &channels, err);
+	status = ks_git_run(db, "fetch", words, &channels, &why);
 	if (status != KS_OK)
-		return status;
+		return ks_fail(err, status == KS_IO &&
+			is_about_object(why.message) ? KS_CORRUPT : status,
+			"%s", why.message);
 	rc = git_odb_refresh(db->odb);
 	return rc < 0 ? ks_git_fail(err, rc, KS_IO, "%s", db->objects) : KS_OK;
 }

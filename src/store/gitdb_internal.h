@@ -230,7 +230,7 @@ struct ks_git_channels {
 #define KS_GIT_NO_CHANNELS { .input = -1, .output = -1, .messages = -1, \
 	.lock = -1 }
 
-#define KS_GIT_WORDS_MAX 20
+#define KS_GIT_WORDS_MAX 24
 
 /* Run a command of git on the repository; nothing that this names is executed.
  * `words` are options of git, the command `what` and its own options, and end

@@ -155,8 +155,8 @@ fetch(struct ks_mirror *mirror, struct ks_error *err)
 		return ks_watch_check(mirror->options->write.watch, err);
 	if (ks_watch_check(mirror->options->write.watch, err) != KS_OK)
 		return KS_CANCELLED;
-	if (status == KS_NOMEM)
-		return ks_fail_nomem(err);
+	if (status != KS_IO)
+		return ks_mirror_blame(mirror, status, &said, err);
 	ks_mirror_say(mirror, "half-updated", "it does not deliver what its "
 		"HEAD leads to (try again later: it is being updated, is "
 		"damaged, or the transfer broke off): %s", why(&said, text));
