@@ -4,6 +4,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "store/log.h"
 #include "store/mirror.h"
@@ -113,26 +114,39 @@ find_snapshot(struct ks_mirror *mirror, const struct ks_oid *tree,
 	return step_back(mirror, signed_size, err);
 }
 
-/* A tag stays that leads to a commit of the snapshot's history. */
+/* A tag stays that leads to a commit of the snapshot's history, whatever it is:
+ * verification judges it (S4). */
 struct tags {
 	struct ks_mirror *mirror;
+	struct ks_buf history;		/* struct ks_oid, sorted */
 	struct ks_buf commands;
 };
 
-static bool
-is_in_history(struct ks_mirror *mirror, const struct ks_oid *commit)
+static int
+by_id(const void *a, const void *b)
 {
-	struct ks_oid at = mirror->snapshot;
-	struct ks_git_commit found;
+	return memcmp(a, b, sizeof(struct ks_oid));
+}
 
-	while (!ks_oid_is_zero(&at)) {
-		if (ks_oid_equal(&at, commit))
-			return true;
-		if (ks_gitdb_commit(mirror->aside, &at, &found, NULL) != KS_OK)
-			return false;
+static enum ks_status
+list_history(struct tags *tags, struct ks_error *err)
+{
+	struct ks_oid at = tags->mirror->snapshot;
+	struct ks_git_commit found;
+	enum ks_status status = KS_OK;
+
+	while (status == KS_OK && !ks_oid_is_zero(&at)) {
+		ks_buf_append(&tags->history, ks_span(at.bytes, sizeof(at)));
+		status = ks_gitdb_commit(tags->mirror->aside, &at, &found,
+			err);
 		at = found.parent;
 	}
-	return false;
+	if (status == KS_OK)
+		status = ks_buf_check(&tags->history, err);
+	if (status == KS_OK && tags->history.len > 0)
+		qsort(tags->history.data, tags->history.len / sizeof(at),
+			sizeof(at), by_id);
+	return status;
 }
 
 static enum ks_status
@@ -140,34 +154,44 @@ judge_tag(void *arg, const char *name, const struct ks_oid *oid,
 	struct ks_error *err)
 {
 	struct tags *tags = arg;
-	struct ks_buf text = KS_BUF_INIT;
+	struct ks_buf full = KS_BUF_INIT;
 	struct ks_oid commit;
 	char hex[KS_OID_HEX + 1];
+	enum ks_status status;
 
-	(void)err;
-	if (ks_oid_is_zero(oid) || ks_gitdb_tag_read(tags->mirror->aside, oid,
-		KS_LIMIT_RECORD, &text, NULL) != KS_OK ||
-		!ks_span_begins(ks_buf_span(&text), "object ") ||
-		!ks_oid_read(&commit, ks_span(text.data + 7, text.len - 7)) ||
-		!is_in_history(tags->mirror, &commit))
-		ks_buf_printf(&tags->commands, "delete refs/tags/%s %s\n",
-			name, ks_oid_print(oid, hex));
-	ks_buf_release(&text);
-	return KS_OK;
+	ks_buf_printf(&full, "refs/tags/%s", name);
+	(void)ks_buf_cstr(&full);
+	status = ks_buf_check(&full, err);
+	if (status == KS_OK)
+		status = ks_gitdb_revision(tags->mirror->aside,
+			ks_buf_cstr(&full), &commit, err);
+	if (status == KS_NOT_FOUND || (status == KS_OK && bsearch(&commit,
+		tags->history.data, tags->history.len / sizeof(commit),
+		sizeof(commit), by_id) == NULL)) {
+		ks_buf_printf(&tags->commands, "delete %s %s\n",
+			ks_buf_cstr(&full), ks_oid_print(oid, hex));
+		status = KS_OK;
+	}
+	ks_buf_release(&full);
+	return status;
 }
 
 static enum ks_status
 drop_tags(struct ks_mirror *mirror, struct ks_error *err)
 {
-	struct tags tags = { .mirror = mirror, .commands = KS_BUF_INIT };
-	enum ks_status status = ks_gitdb_tags(mirror->aside, "snapshot/",
-		judge_tag, &tags, err);
+	struct tags tags = { .mirror = mirror, .history = KS_BUF_INIT,
+		.commands = KS_BUF_INIT };
+	enum ks_status status = list_history(&tags, err);
 
+	if (status == KS_OK)
+		status = ks_gitdb_tags(mirror->aside, "snapshot/", judge_tag,
+			&tags, err);
 	if (status == KS_OK)
 		status = ks_buf_check(&tags.commands, err);
 	if (status == KS_OK && tags.commands.len > 0)
 		status = ks_gitdb_delete_refs(mirror->aside,
 			ks_buf_span(&tags.commands), mirror->lock.fd, err);
+	ks_buf_release(&tags.history);
 	ks_buf_release(&tags.commands);
 	return status;
 }
