@@ -1177,7 +1177,8 @@ struct ks_mirror_result {
 	uint64_t carried;	/* own cosignatures that were kept */
 	bool purged;		/* what was taken down left the history */
 	/* Of a status: */
-	bool interrupted;	/* an update died, and the next goes on */
+	bool interrupted;	/* an update is under way, or died, and the
+				 * next goes on */
 	uint64_t cosignatures;	/* own ones, of the newest note */
 };
 

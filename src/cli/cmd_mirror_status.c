@@ -22,8 +22,8 @@ print_place(const struct ks_mirror_result *result)
 		ks_out_printf("own cosignatures of the newest note: %" PRIu64
 			"\n", result->cosignatures);
 	if (result->interrupted)
-		ks_out_printf("an update was interrupted: the next goes on "
-			"with it\n");
+		ks_out_printf("an update is under way, or was interrupted and "
+			"the next goes on with it\n");
 }
 
 enum ks_status

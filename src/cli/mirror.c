@@ -127,6 +127,8 @@ ks_cli_mirror_tell(struct ks_cli *cli, const char *kind,
 	print_root(result);
 	if (result->status == KS_OK)
 		ks_cli_print_signature(&result->signature);
+	else
+		ks_cli_print_evidence(&result->signature);
 	return result->status;
 }
 

@@ -158,6 +158,16 @@ print_extent(const struct ks_signature_result *result)
 }
 
 void
+ks_cli_print_evidence(const struct ks_signature_result *result)
+{
+	if (result->evidence[0] == '\0')
+		return;
+	ks_out_printf("evidence: ");
+	ks_out_field(result->evidence);
+	ks_out_printf("\n");
+}
+
+void
 ks_cli_print_signature(const struct ks_signature_result *result)
 {
 	char time[KS_CLI_TIME];
@@ -178,11 +188,7 @@ ks_cli_print_signature(const struct ks_signature_result *result)
 	}
 	if (result->pinned)
 		ks_out_printf("pinned: trusted for its origin from now on\n");
-	if (result->evidence[0] != '\0') {
-		ks_out_printf("evidence: ");
-		ks_out_field(result->evidence);
-		ks_out_printf("\n");
-	}
+	ks_cli_print_evidence(result);
 }
 
 void

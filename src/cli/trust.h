@@ -64,9 +64,10 @@ enum ks_status ks_cli_key_text(const char *key, struct ks_buf *out,
 #define KS_CLI_TIME 32
 void ks_cli_time(int64_t seconds, char out[KS_CLI_TIME]);
 
-/* The lines of a summary that tell the verdict, and a member "signature" of a
- * document. */
+/* The lines of a summary that tell the verdict; of these the one that says
+ * where the evidence of a fork is; and a member "signature" of a document. */
 void ks_cli_print_signature(const struct ks_signature_result *result);
+void ks_cli_print_evidence(const struct ks_signature_result *result);
 struct ks_doc;
 void ks_cli_doc_signature(struct ks_doc *doc,
 	const struct ks_signature_result *result);
