@@ -743,7 +743,9 @@ read_members(struct ks_citation *citation, struct ks_span file,
 			"{accessed, citation, format, objects, record} (A1)");
 	*text = values[1];
 	ks_json_unescape(&day, ks_json_raw(values[0]));
-	status = set_accessed(citation, ks_buf_span(&day), err);
+	status = ks_buf_check(&day, err);
+	if (status == KS_OK)
+		status = set_accessed(citation, ks_buf_span(&day), err);
 	ks_buf_release(&day);
 	it = ks_json_iter(values[3]);
 	while (status == KS_OK && ks_json_next_element(&it, &element))

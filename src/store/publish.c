@@ -88,10 +88,13 @@ static enum ks_status
 read_mark(struct ks_publish *publish, struct ks_error *err)
 {
 	struct ks_buf text = KS_BUF_INIT, wanted = KS_BUF_INIT;
-	enum ks_status status = ks_webdir_read(publish->dir, MARK, MARK_LIMIT,
-		&text, err);
+	enum ks_status status;
 
 	print_mark(publish, &wanted);
+	status = ks_buf_check(&wanted, err);
+	if (status == KS_OK)
+		status = ks_webdir_read(publish->dir, MARK, MARK_LIMIT, &text,
+			err);
 	publish->marked = status == KS_OK;
 	if (status == KS_INVALID || (status == KS_OK && !ks_span_equal(
 		ks_buf_span(&text), ks_buf_span(&wanted))))
@@ -99,6 +102,19 @@ read_mark(struct ks_publish *publish, struct ks_error *err)
 	ks_buf_release(&text);
 	ks_buf_release(&wanted);
 	return status == KS_NOT_FOUND ? KS_OK : status;
+}
+
+/* KS_INVALID when it is none of this log, whatever is wrong with it. */
+static enum ks_status
+read_note(const struct ks_publish *publish, struct ks_span text,
+	struct ks_checkpoint *out, struct ks_error *err)
+{
+	enum ks_status status = ks_checkpoint_of_note(text, out, err);
+
+	if (status == KS_OK && ks_span_is(out->origin,
+		publish->result->origin))
+		return KS_OK;
+	return status == KS_NOMEM ? status : KS_INVALID;
 }
 
 /* What is served now. */
@@ -110,9 +126,9 @@ read_served(struct ks_publish *publish, struct ks_error *err)
 	enum ks_status status = ks_webdir_read(publish->dir,
 		KS_PATH_CHECKPOINT, CHECKPOINT_LIMIT, &text, err);
 
-	if (status == KS_INVALID || (status == KS_OK &&
-		(ks_checkpoint_of_note(ks_buf_span(&text), &served, NULL) !=
-		KS_OK || !ks_span_is(served.origin, publish->result->origin))))
+	if (status == KS_OK)
+		status = read_note(publish, ks_buf_span(&text), &served, err);
+	if (status == KS_INVALID)
 		status = of_another(publish, KS_PATH_CHECKPOINT, err);
 	if (status == KS_OK) {
 		publish->served = served.size;

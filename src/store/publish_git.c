@@ -266,15 +266,23 @@ list_revisions(const struct repository *repository, struct ks_buf *out)
 static enum ks_status
 name_pack(struct repository *repository, int fd, struct ks_error *err)
 {
+	struct ks_buf bytes = KS_BUF_INIT;
 	struct ks_oid sum;
 	char hex[KS_OID_HEX + 1];
-	off_t end = lseek(fd, 0, SEEK_END);
+	enum ks_status status = KS_OK;
 
-	if (end < (off_t)sizeof(sum) || pread(fd, &sum, sizeof(sum), end -
-		(off_t)sizeof(sum)) != (ssize_t)sizeof(sum))
-		return ks_fail(err, KS_IO, "git pack-objects made no pack");
-	ks_buf_printf(&repository->packs, "pack-%s", ks_oid_print(&sum, hex));
-	return ks_buf_check(&repository->packs, err);
+	if (lseek(fd, -(off_t)sizeof(sum), SEEK_END) >= 0)
+		status = ks_file_read_fd(fd, "pack", sizeof(sum), &bytes, err);
+	if (status == KS_OK && bytes.len != sizeof(sum))
+		status = ks_fail(err, KS_IO, "git pack-objects made no pack");
+	if (status == KS_OK) {
+		memcpy(&sum, bytes.data, sizeof(sum));
+		ks_buf_printf(&repository->packs, "pack-%s",
+			ks_oid_print(&sum, hex));
+		status = ks_buf_check(&repository->packs, err);
+	}
+	ks_buf_release(&bytes);
+	return status;
 }
 
 static enum ks_status

@@ -20,7 +20,11 @@
 #define EMPTY "empty.git"
 #define FULL "full.git"
 #define ATTESTED "attested.git"
+#define SIGNED "signed.git"	/* published, with citations, in SERVED */
+#define TAKEN "taken.git"	/* the same after a takedown, signed, too */
+#define SERVED "served"
 #define RUN "c3252a98"
+#define OPERATION "e655a95629"
 #define LIGER "f3f6de9bb2bc69f7"	/* liger-runs.jsonl, as it is */
 #define RAW "raw.bin"
 
@@ -372,6 +376,57 @@ run_verify_index(struct ks_store *store, struct ks_error *err)
 		note_finding, NULL, &result, err);
 }
 
+static inline enum ks_status
+run_cite(struct ks_store *store, struct ks_error *err)
+{
+	const struct ks_cite_options options = { .now = NOW };
+	struct ks_buf text = KS_BUF_INIT;
+	struct ks_id id;
+	enum ks_status status = ks_resolve_one(store, RUN, &id, err);
+
+	if (status == KS_OK)
+		status = ks_cite(store, &id, &options, &text, &fault_answer,
+			err);
+	ks_buf_release(&text);
+	return status;
+}
+
+/* Publish with the citation of a record, and compare all that is there. */
+static inline enum ks_status
+publish_record(struct ks_store *store, const char *reference,
+	const char *directory, struct ks_error *err)
+{
+	struct ks_publish_options options = { .now = NOW, .cite_count = 1 };
+	struct ks_publish_result result;
+	struct ks_id id;
+	enum ks_status status = ks_resolve_one(store, reference, &id, err);
+
+	options.cite = &id;
+	if (status == KS_OK)
+		status = ks_publish(store, directory, &options, &result, err);
+	if (status == KS_OK)
+		ks_buf_printf(&fault_answer, "%llu written, %llu cited, %llu "
+			"removed", (unsigned long long)result.written,
+			(unsigned long long)result.citations,
+			(unsigned long long)result.removed);
+	return status;
+}
+
+static inline enum ks_status
+run_publish(struct ks_store *store, struct ks_error *err)
+{
+	return sh("rm -rf www") != 0 ? KS_USAGE :
+		publish_record(store, RUN, "www", err);
+}
+
+/* Where one citation has to go, and another one has to stay. */
+static inline enum ks_status
+run_publish_again(struct ks_store *store, struct ks_error *err)
+{
+	return sh("rm -rf www; cp -a " SERVED " www") != 0 ? KS_USAGE :
+		publish_record(store, OPERATION, "www", err);
+}
+
 static const struct scenario scenarios[] = {
 	{ "init", NULL, NULL, true },
 	{ "put of a run and what it rests on", EMPTY, run_put_seed, true },
@@ -390,6 +445,9 @@ static const struct scenario scenarios[] = {
 	{ "attestations", ATTESTED, run_attestations, false },
 	{ "artifact put", FULL, run_artifact_put, true },
 	{ "artifact get", ATTESTED, run_artifact_get, false },
+	{ "cite", SIGNED, run_cite, false },
+	{ "publish", SIGNED, run_publish, false },
+	{ "publish after a takedown", TAKEN, run_publish_again, false },
 };
 
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
@@ -450,6 +508,7 @@ assert_sound(struct ks_store *store)
 #define FILES "HEAD|config|description|hooks/README.sample|" \
 	"info/attributes|info/exclude|kistore.lock|" \
 	"kistore-index.sqlite(-wal|-shm)?|refs/heads/main|" \
+	"refs/tags/snapshot/[0-9]+|" \
 	"objects/pack/pack-[0-9a-f]{40}.(idx|pack)|" \
 	"objects/[0-9a-f]{2}/[0-9a-f]{38}"
 
@@ -638,6 +697,75 @@ make_attested(struct ks_error *err)
 	return status;
 }
 
+static inline enum ks_status
+sign(struct ks_store *store, bool first, struct ks_error *err)
+{
+	struct ks_snapshot_options options = { .write = { .now = NOW },
+		.first = first, .state_directory = "state" };
+	struct ks_snapshot_result result;
+	struct ks_signer *signer = NULL;
+	enum ks_status status = ks_signer_read(&signer, ks_span_text(KEY),
+		ks_span(NULL, 0), err);
+
+	options.signer = signer;
+	if (status == KS_OK)
+		status = ks_snapshot_create(store, &options, NULL,
+			note_finding, NULL, &result, err);
+	ks_signer_free(signer);
+	return status;
+}
+
+static inline enum ks_status
+sign_first(struct ks_store *store, struct ks_error *err)
+{
+	return sign(store, true, err);
+}
+
+static inline enum ks_status
+publish_served(struct ks_store *store, struct ks_error *err)
+{
+	enum ks_status status = publish_record(store, RUN, SERVED, err);
+
+	return status != KS_OK ? status : publish_record(store, OPERATION,
+		SERVED, err);
+}
+
+static inline enum ks_status
+take_down_signed(struct ks_store *store, struct ks_error *err)
+{
+	enum ks_status status = run_takedown(store, err);
+
+	return status == KS_OK ? sign(store, false, err) : status;
+}
+
+static inline enum ks_status
+in_store(const char *path, enum ks_status (*run)(struct ks_store *store,
+	struct ks_error *err), struct ks_error *err)
+{
+	struct ks_store *store = NULL;
+	enum ks_status status = ks_store_open(&store, path, NULL, err);
+
+	if (status == KS_OK)
+		status = run(store, err);
+	ks_store_close(store);
+	return status;
+}
+
+/* Two stores that are signed, and the directory that was made of the first. */
+static inline enum ks_status
+make_signed(struct ks_error *err)
+{
+	enum ks_status status = sh("cp -a " FULL " " SIGNED) == 0 ?
+		in_store(SIGNED, sign_first, err) : KS_IO;
+
+	if (status == KS_OK)
+		status = in_store(SIGNED, publish_served, err);
+	if (status == KS_OK && sh("cp -a " SIGNED " " TAKEN) != 0)
+		status = KS_IO;
+	return status == KS_OK ? in_store(TAKEN, take_down_signed, err) :
+		status;
+}
+
 static inline int
 fault_setup(void **state)
 {
@@ -657,6 +785,8 @@ fault_setup(void **state)
 	ks_store_close(store);
 	if (status == KS_OK && make_raw())
 		status = make_attested(&err);
+	if (status == KS_OK)
+		status = make_signed(&err);
 	if (status != KS_OK)
 		print_error("%s\n", err.message);
 	return status != KS_OK;
