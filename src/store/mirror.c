@@ -330,20 +330,23 @@ note_purge(struct ks_mirror *mirror, struct ks_error *err)
 	return ks_mirror_state_write(mirror->db, &mirror->state, err);
 }
 
-/* What a new mirror is made with is pinned, so that updates need no key; a pin
- * that is there already stays. A pin that cannot be made stops a clone. */
+/* What a new mirror is made with is pinned, so that updates need no key, where
+ * there is a place for that; a pin that is there already stays. One that cannot
+ * be made stops a clone. */
 static enum ks_status
 trust_new(struct ks_mirror *mirror, struct ks_error *err)
 {
 	const struct ks_trust_options *given = mirror->options->trust;
 	struct ks_buf policy = KS_BUF_INIT;
 	bool found = false;
+	bool can = given->state_directory != NULL &&
+		given->state_directory[0] != '\0';
 	enum ks_status status = ks_state_pin_read(mirror->verifying.state,
 		ks_buf_span(&mirror->candidate->origin), &policy, &found, err);
 
 	ks_buf_release(&policy);
-	mirror->trust.pin = given->pin || (!found && (given->key_count > 0 ||
-		given->policy.len > 0));
+	mirror->trust.pin = given->pin || (can && !found &&
+		(given->key_count > 0 || given->policy.len > 0));
 	return status != KS_OK ? status :
 		ks_verify_trust_end(&mirror->verifying, err);
 }

@@ -134,11 +134,25 @@ parse(struct ks_mirror_state *state, struct ks_span rest)
 	return rest.len == 0 && state->url.len > 0;
 }
 
+/* What memory did not suffice for must not pass for malformed. */
+static enum ks_status
+check_memory(const struct ks_mirror_state *state, struct ks_error *err)
+{
+	enum ks_status status = ks_buf_check(&state->url, err);
+
+	if (status == KS_OK)
+		status = ks_buf_check(&state->verdict, err);
+	if (status == KS_OK)
+		status = ks_buf_check(&state->message, err);
+	return status == KS_OK ? ks_buf_check(&state->cosigners, err) : status;
+}
+
 enum ks_status
 ks_mirror_state_read(struct ks_gitdb *db, struct ks_mirror_state *state,
 	struct ks_error *err)
 {
 	struct ks_buf path = KS_BUF_INIT, text = KS_BUF_INIT;
+	bool well;
 	enum ks_status status = state_path(db, &path, err);
 
 	*state = (struct ks_mirror_state)KS_MIRROR_STATE_INIT;
@@ -149,8 +163,10 @@ ks_mirror_state_read(struct ks_gitdb *db, struct ks_mirror_state *state,
 		status = ks_fail(err, KS_NOT_FOUND, "%s is not a mirror "
 			"(kistore mirror clone makes one)",
 			ks_gitdb_directory(db));
-	else if (status == KS_INVALID || (status == KS_OK &&
-		!parse(state, ks_buf_span(&text))))
+	well = status == KS_OK && parse(state, ks_buf_span(&text));
+	if (status == KS_OK)
+		status = check_memory(state, err);
+	if (status == KS_INVALID || (status == KS_OK && !well))
 		status = ks_fail(err, KS_CORRUPT, "%s: malformed (clone the "
 			"mirror again)", ks_buf_cstr(&path));
 	ks_buf_release(&text);

@@ -397,13 +397,13 @@ ks_verify_extension(struct ks_verifying *verifying, struct ks_store *base,
 	if (status == KS_OK && extension.plain)
 		status = check_all(&extension, err);
 	ks_verify_claims_release(&extension.claims);
+	*extends = status == KS_OK && extension.plain &&
+		found_nothing(verifying->result) &&
+		verifying->verdict.verdict == KS_TRUST_SIGNED;
 	/* What cannot be read, or broke a rule, is the whole's to tell. */
-	if (status == KS_OK || !extension.plain || status == KS_CORRUPT ||
-		status == KS_NOT_FOUND || status == KS_INVALID) {
-		*extends = status == KS_OK && extension.plain &&
-			found_nothing(verifying->result) &&
-			verifying->verdict.verdict == KS_TRUST_SIGNED;
-		return KS_OK;
-	}
+	if (status == KS_CORRUPT || status == KS_NOT_FOUND ||
+		status == KS_INVALID || (status == KS_CANCELLED &&
+		!extension.plain))
+		status = KS_OK;
 	return status;
 }

@@ -23,6 +23,8 @@
 #define SIGNED "signed.git"	/* published, with citations, in SERVED */
 #define TAKEN "taken.git"	/* the same after a takedown, signed, too */
 #define SERVED "served"
+#define UPSTREAM "upstream.git"	/* SIGNED and more, signed, too, */
+#define MIRROR "mirror.git"	/* which this follows, and has not seen */
 #define RUN "c3252a98"
 #define OPERATION "e655a95629"
 #define LIGER "f3f6de9bb2bc69f7"	/* liger-runs.jsonl, as it is */
@@ -427,6 +429,28 @@ run_publish_again(struct ks_store *store, struct ks_error *err)
 		publish_record(store, OPERATION, "www", err);
 }
 
+/* Bring a mirror up to an upstream that has more. */
+static inline enum ks_status
+run_mirror_update(struct ks_store *store, struct ks_error *err)
+{
+	struct ks_span key = ks_span_text(VKEY);
+	struct ks_trust_options trust = { .keys = &key, .key_count = 1,
+		.state_directory = "seen" };
+	struct ks_mirror_options options = { .write = { .now = NOW },
+		.trust = &trust };
+	struct ks_mirror_result result;
+	enum ks_status status = sh("rm -rf updated.git seen; cp -a " MIRROR
+		" updated.git") != 0 ? KS_USAGE : ks_mirror_update(
+		"updated.git", &options, &result, err);
+
+	(void)store;
+	if (status == KS_OK)
+		ks_buf_printf(&fault_answer, "%s, %llu, %llu checked",
+			result.verdict, (unsigned long long)result.size,
+			(unsigned long long)result.objects);
+	return status;
+}
+
 static const struct scenario scenarios[] = {
 	{ "init", NULL, NULL, true },
 	{ "put of a run and what it rests on", EMPTY, run_put_seed, true },
@@ -448,6 +472,7 @@ static const struct scenario scenarios[] = {
 	{ "cite", SIGNED, run_cite, false },
 	{ "publish", SIGNED, run_publish, false },
 	{ "publish after a takedown", TAKEN, run_publish_again, false },
+	{ "mirror update", FULL, run_mirror_update, false },
 };
 
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
@@ -645,7 +670,8 @@ fail_each_call(const struct scenario *scenario, long stride, bool sticks)
 		if (status == KS_OK && !ks_span_equal(
 			ks_buf_span(&fault_answer),
 			ks_buf_span(&outcome.answer)))
-			fail_msg("%s: another answer", where(scenario, n));
+			fail_msg("%s: another answer: %s", where(scenario, n),
+				ks_buf_cstr(&fault_answer));
 		if (sticks && scenario->start == NULL)
 			continue;	/* it could not clean up */
 		check_store(scenario, n, status, &outcome,
@@ -760,10 +786,37 @@ make_signed(struct ks_error *err)
 
 	if (status == KS_OK)
 		status = in_store(SIGNED, publish_served, err);
-	if (status == KS_OK && sh("cp -a " SIGNED " " TAKEN) != 0)
+	/* Two logs go on from here, by one key: each with its memory. */
+	if (status == KS_OK && sh("cp -a " SIGNED " " TAKEN "; cp -a state "
+		"state.signed") != 0)
 		status = KS_IO;
 	return status == KS_OK ? in_store(TAKEN, take_down_signed, err) :
 		status;
+}
+
+static inline enum ks_status
+put_more(struct ks_store *store, struct ks_error *err)
+{
+	enum ks_status status = put_fixture(store, "seeds/closure/003", err);
+
+	return status == KS_OK ? sign(store, false, err) : status;
+}
+
+static inline enum ks_status
+make_mirror(struct ks_error *err)
+{
+	struct ks_span key = ks_span_text(VKEY);
+	struct ks_trust_options trust = { .keys = &key, .key_count = 1 };
+	struct ks_mirror_options options = { .write = { .now = NOW },
+		.trust = &trust };
+	struct ks_mirror_result result;
+	enum ks_status status = sh("cp -a " SIGNED " " UPSTREAM "; rm -rf "
+		"state; mv state.signed state") != 0 ? KS_IO :
+		ks_mirror_clone(UPSTREAM, MIRROR, &options, &result, err);
+
+	if (status == KS_OK && result.status != KS_OK)
+		status = ks_fail(err, result.status, "%s", result.message);
+	return status == KS_OK ? in_store(UPSTREAM, put_more, err) : status;
 }
 
 static inline int
@@ -787,6 +840,8 @@ fault_setup(void **state)
 		status = make_attested(&err);
 	if (status == KS_OK)
 		status = make_signed(&err);
+	if (status == KS_OK)
+		status = make_mirror(&err);
 	if (status != KS_OK)
 		print_error("%s\n", err.message);
 	return status != KS_OK;

@@ -212,3 +212,62 @@ fail_each() {
 	echo "# publish: $failed of $((n - 1)) calls failed it" >&3
 	[ "$failed" -gt 20 ]
 }
+
+# After an update: a verdict or a line; the mirror is the old one or the new
+# one, and sound; and the next update brings it up, with nothing left behind.
+check_mirror() {
+	local size
+	[ "$status" -eq 0 ] || [ "$status" -eq 5 ] ||
+		complain "not 0 or 5" || return
+	[ "$(grep -c ^kistore: err)" -le 2 ] || complain "lines" || return
+	size=$(kistore -C work.git verify --json --key vkey 2>err |
+		jq -r .log.size) || complain "not sound" || return
+	[ "$size" = "$before" ] || [ "$size" = "$after" ] ||
+		complain "$size entries" || return
+	kistore -C work.git mirror update --key vkey >out 2>err ||
+		complain "the next update fails" || return
+	[ "$(git -C work.git rev-parse HEAD)" = "$(git -C new.git rev-parse HEAD)" ] ||
+		complain "another commit" || return
+	[ ! -e work.git/kistore-incoming ] || complain "left over" || return
+	if git -C work.git cat-file -e "$gone" 2>err; then
+		complain "what was taken down is there" || return
+	fi
+}
+
+@test "mirror update leaves old or new" {
+	local n=1 failed=0 digest
+	command -v jq >/dev/null || skip "no jq"
+	export XDG_STATE_HOME=$PLACE/state
+	kistore init -q --origin archive.example/log up.git
+	kistore -C up.git put -q "$SEED" >/dev/null
+	kistore key generate --name archive.example/log -o key >vkey 2>/dev/null
+	kistore -C up.git snapshot create -q --key key --first >/dev/null
+	export XDG_STATE_HOME=$PLACE/none
+	kistore mirror clone -q --key vkey up.git old.git >/dev/null
+	before=$(kistore -C old.git log --root | cut -d' ' -f1)
+	digest=$(sed -n 's/^sha256:\(c3252a98[0-9a-f]*\) .*/\1/p' expected)
+	gone=$(git -C up.git rev-parse "HEAD:objects/c/32/${digest:3}.zst")
+	export XDG_STATE_HOME=$PLACE/state
+	kistore -C up.git put -q "$REPO/fixtures/seeds/closure/003" >/dev/null
+	kistore -C up.git takedown -q --lines --reason test "$digest" >/dev/null
+	kistore -C up.git snapshot create -q --key key >/dev/null
+	kistore -C up.git gc -q --purge >/dev/null
+	export XDG_STATE_HOME=$PLACE/none
+	cp -a old.git new.git
+	kistore -C new.git mirror update --key vkey >/dev/null 2>&1
+	after=$(kistore -C new.git log --root | cut -d' ' -f1)
+	while :; do
+		rm -rf work.git fired none
+		cp -a old.git work.git
+		status=0
+		KISTORE_FAULT=$n LD_PRELOAD=$PRELOAD "$KISTORE" -C work.git \
+			mirror update --key vkey >out 2>err || status=$?
+		[ -e fired ] || break
+		[ "$status" -eq 0 ] || failed=$((failed + 1))
+		rm -rf none
+		check_mirror
+		n=$((n + ${STEP:-1}))
+	done
+	echo "# mirror update: $failed of $((n - 1)) calls failed it" >&3
+	[ "$failed" -gt 20 ]
+}
