@@ -15,6 +15,7 @@
 
 #include "store/log.h"
 #include "store/purge.h"
+#include "store/trusted.h"
 
 /* ---- beginning ------------------------------------------------------- */
 
@@ -502,6 +503,27 @@ follow(struct ks_mirror *mirror, struct ks_error *err)
 	return status;
 }
 
+/* What cannot be used as trust is a mistake of the call, and told before
+ * anybody is asked. */
+static enum ks_status
+check_trust(struct ks_mirror *mirror, struct ks_error *err)
+{
+	const struct ks_trust_options *options = &mirror->trust;
+	struct ks_trust *trust = NULL;
+	struct ks_state *state = NULL;
+	struct ks_span origin = ks_span(NULL, 0);
+	enum ks_status status;
+
+	if (mirror->base != NULL)
+		origin = ks_buf_span(&mirror->base->origin);
+	else if (options->key_count == 0 && options->policy.len == 0)
+		return KS_OK;
+	status = ks_trusted_new(options, origin, NULL, &trust, &state, err);
+	ks_trust_free(trust);
+	ks_state_free(state);
+	return status;
+}
+
 enum ks_status
 ks_mirror_update(const char *directory,
 	const struct ks_mirror_options *options,
@@ -511,6 +533,8 @@ ks_mirror_update(const char *directory,
 	enum ks_status status;
 
 	status = ks_mirror_open(&mirror, directory, options, result, err);
+	if (status == KS_OK)
+		status = check_trust(&mirror, err);
 	if (status == KS_OK)
 		status = follow(&mirror, err);
 	ks_mirror_release(&mirror);
@@ -643,6 +667,8 @@ ks_mirror_clone(const char *url, const char *directory,
 
 	start(&mirror, options, result);
 	status = take_url(&mirror, url, err);
+	if (status == KS_OK)
+		status = check_trust(&mirror, err);
 	if (status == KS_OK)
 		status = make(&mirror, directory, &made, err);
 	if (status == KS_OK)
