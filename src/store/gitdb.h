@@ -56,6 +56,11 @@ void ks_gitdb_close(struct ks_gitdb *db);
 /* Close a repository that ks_gitdb_create() has made, and remove it again. */
 void ks_gitdb_discard(struct ks_gitdb *db);
 
+/* Let the one at `path`, which was made by somebody who died, be discarded,
+ * too; the directory itself stays. */
+enum ks_status ks_gitdb_claim(struct ks_gitdb *db, const char *path,
+	struct ks_error *err) KS_CHECKED;
+
 /* The common git directory, absolute, with a trailing '/'; the work tree, or
  * NULL. Owned by db. */
 const char *ks_gitdb_directory(const struct ks_gitdb *db);

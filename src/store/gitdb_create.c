@@ -223,6 +223,13 @@ ks_gitdb_create(struct ks_gitdb **out, const char *path, bool worktree,
 	return status;
 }
 
+enum ks_status
+ks_gitdb_claim(struct ks_gitdb *db, const char *path, struct ks_error *err)
+{
+	db->created = ks_git_join("", path);
+	return db->created == NULL ? ks_fail_nomem(err) : KS_OK;
+}
+
 void
 ks_gitdb_discard(struct ks_gitdb *db)
 {

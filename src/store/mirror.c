@@ -621,25 +621,47 @@ take_url(struct ks_mirror *mirror, const char *url, struct ks_error *err)
 	return ks_buf_check(&mirror->state.url, err);
 }
 
-/* Go on with a clone that died: nothing was accepted, from the same place. */
-static enum ks_status
-go_on(struct ks_mirror *mirror, const char *directory, struct ks_error *err)
+/* Take over what is there, if it is a clone from the same place that died:
+ * nothing was accepted, or was and could not be told yet. */
+static bool
+take_left(struct ks_mirror *mirror)
 {
 	struct ks_mirror_state state = KS_MIRROR_STATE_INIT;
 	struct ks_git_head head = { .unborn = false };
-	bool same = false;
+	bool left = ks_mirror_state_read(mirror->db, &state, NULL) == KS_OK &&
+		ks_span_equal(ks_buf_span(&state.url),
+		ks_buf_span(&mirror->state.url)) &&
+		ks_gitdb_head(mirror->db, &head, NULL) == KS_OK &&
+		(head.unborn || state.verdict.len == 0);
 
-	if (ks_gitdb_open(&mirror->db, directory, false, NULL) == KS_OK)
-		same = ks_mirror_state_read(mirror->db, &state, NULL) ==
-			KS_OK && ks_span_equal(ks_buf_span(&state.url),
-			ks_buf_span(&mirror->state.url)) &&
-			ks_gitdb_head(mirror->db, &head, NULL) == KS_OK &&
-			head.unborn;
-	ks_mirror_state_release(&state);
-	return same ? KS_OK : ks_fail(err, KS_EXISTS,
-		"%s: exists and is not empty", directory);
+	if (!left) {
+		ks_mirror_state_release(&state);
+		return false;
+	}
+	ks_mirror_state_release(&mirror->state);
+	mirror->state = state;
+	return true;
 }
 
+/* Go on with it, unless somebody else does: that is seen under the lock. */
+static enum ks_status
+go_on(struct ks_mirror *mirror, const char *directory, struct ks_error *err)
+{
+	enum ks_status status = KS_OK;
+	bool left = ks_gitdb_open(&mirror->db, directory, false, NULL) ==
+		KS_OK && take_left(mirror);
+
+	if (left) {
+		status = lock(mirror, err);
+		left = take_left(mirror);
+	}
+	if (status == KS_OK && !left)
+		status = ks_fail(err, KS_EXISTS, "%s: exists and is not empty",
+			directory);
+	return status == KS_OK ? open_base(mirror, err) : status;
+}
+
+/* *made: it is to be removed again where nothing is accepted. */
 static enum ks_status
 make(struct ks_mirror *mirror, const char *directory, bool *made,
 	struct ks_error *err)
@@ -648,8 +670,13 @@ make(struct ks_mirror *mirror, const char *directory, bool *made,
 		err);
 
 	*made = status == KS_OK;
-	if (status == KS_EXISTS)
+	if (status == KS_EXISTS) {
 		status = go_on(mirror, directory, err);
+		if (status == KS_OK && mirror->base == NULL)
+			status = ks_gitdb_claim(mirror->db, directory, err);
+		*made = status == KS_OK && mirror->base == NULL;
+		return status;
+	}
 	if (status == KS_OK)
 		status = ks_mirror_state_write(mirror->db, &mirror->state,
 			err);
