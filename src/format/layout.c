@@ -56,7 +56,7 @@ ks_layout_segment(uint64_t index, char out[KS_SEGMENT_PATH])
 bool
 ks_layout_segment_number(const char *path, uint64_t *number)
 {
-	const char *at = path + strlen(KS_PATH_LOG "/");
+	const char *at;
 	char again[KS_SEGMENT_PATH];
 	char *end;
 	uint64_t directory, file;
@@ -64,6 +64,7 @@ ks_layout_segment_number(const char *path, uint64_t *number)
 	if (strncmp(path, KS_PATH_LOG "/", strlen(KS_PATH_LOG "/")) != 0 ||
 		strlen(path) > strlen(KS_PATH_LOG "/00000000/000.jsonl"))
 		return false;
+	at = path + strlen(KS_PATH_LOG "/");
 	directory = strtoull(at, &end, 10);
 	if (end == at || *end != '/')
 		return false;

@@ -1142,6 +1142,241 @@ a_malformed_base_tree_is_refused(void **state)
 	ks_gitdb_close(db);
 }
 
+/* A tree of files "PATH=TEXT", with blanks between them; "PATH@MODE" is one of
+ * another mode. */
+static struct ks_oid
+tree_of(const char *files)
+{
+	char script[1024];
+
+	(void)snprintf(script, sizeof(script), "rm -f index; "
+		"export GIT_INDEX_FILE=$PWD/index; for f in %s; do "
+		"mode=100644; case $f in *@*) mode=${f#*@}; f=${f%%@*}=m;; "
+		"esac; echo \"$mode $(printf '%%s' \"${f#*=}\" | git -C r "
+		"hash-object -w --stdin)\t${f%%%%=*}\"; done | "
+		"git -C r update-index --add --index-info; "
+		"git -C r write-tree", files);
+	return parse(output(script));
+}
+
+/* What was told, each "+ PATH", "- PATH" or "! PATH" with a blank. */
+struct told {
+	struct ks_buf text;
+	unsigned left;		/* so many, and then it is cancelled */
+};
+
+static enum ks_status
+tell_difference(void *arg, const char *path, const struct ks_git_entry *old,
+	const struct ks_git_entry *new, struct ks_error *err)
+{
+	struct told *told = arg;
+	size_t len = strlen(path);
+
+	assert_true(old != NULL || new != NULL);
+	if (told->left-- == 0)
+		return ks_fail(err, KS_CANCELLED, "enough");
+	ks_buf_printf(&told->text, "%s %s%s ", old == NULL ? "+" :
+		new == NULL ? "-" : "!", path, old != NULL && new == NULL &&
+		old->mode == KS_GIT_MODE_TREE ? "/" : "");
+	/* The name is the last component. */
+	while (len > 0 && path[len - 1] != '/')
+		len--;
+	if (old != NULL)
+		assert_string_equal(old->name, path + len);
+	if (new != NULL)
+		assert_string_equal(new->name, path + len);
+	return KS_OK;
+}
+
+static enum ks_status
+compare(struct ks_gitdb *db, const struct ks_oid *from,
+	const struct ks_oid *to, struct told *told, struct ks_error *err)
+{
+	*told = (struct told){ .text = KS_BUF_INIT, .left = 100 };
+	return ks_gitdb_compare(db, from, to, tell_difference, told, err);
+}
+
+static void
+differences_of_trees_are_told_in_order_of_paths(void **state)
+{
+	static const struct {
+		const char *from, *to, *told;
+	} table[] = {
+		{ "a=1", "a=1", "" },
+		{ "", "", "" },
+		{ "", "a=1", "+ a " },
+		{ "a=1", "", "- a " },
+		{ "a=1", "a=2", "! a " },
+		{ "b=1", "a=1 b=1 c=1", "+ a + c " },
+		{ "a=1 b=1 c=1", "b=1", "- a - c " },
+		{ "a=1 c=1 e=1", "b=1 c=2 d=1", "- a + b ! c + d - e " },
+		/* Directories: those that came are gone through, those that
+		 * went are one. */
+		{ "", "d/a=1 d/e/b=2 x=1", "+ d/a + d/e/b + x " },
+		{ "d/a=1 d/e/b=2 x=1", "x=1", "- d/ " },
+		{ "d/a=1 d/e/b=2", "d/a=1", "- d/e/ " },
+		{ "d/a=1 d/e/b=2 d/e/c=1", "d/a=1 d/e/b=3 d/e/c=1",
+			"! d/e/b " },
+		{ "d/a=1 e/a=1", "d/a=2 e/a=1 f/a=1", "! d/a + f/a " },
+		{ "d/a=1 e/a=1", "d/a=1 e/a=1", "" },
+		/* The same directory elsewhere is another. */
+		{ "d/a=1", "e/a=1", "- d/ + e/a " },
+		/* A file for a directory, and the other way round: git's
+		 * order has "a.b" between the two. */
+		{ "a=1", "a/b=1", "- a + a/b " },
+		{ "a/b=1", "a=1", "+ a - a/ " },
+		{ "a=1 a.b=1", "a/b=1 a.b=2", "- a ! a.b + a/b " },
+		{ "a/b=1 a.b=1", "a=1 a.b=1", "+ a - a/ " },
+		/* Bytes, not letters. */
+		{ "", "B=1 a=1 \303\251=1 ~=1", "+ B + a + ~ + \303\251 " },
+		/* Other modes are told like files. */
+		{ "a=m", "a@100755", "! a " },
+		{ "a@120000", "a@120000", "" },
+		{ "a=m", "a@120000", "! a " },
+		{ "a@160000", "a/b=1", "- a + a/b " },
+		{ "", "d/a@160000", "+ d/a " },
+	};
+	struct ks_gitdb *db = create("r", false);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct ks_oid from = tree_of(table[i].from);
+		struct ks_oid to = tree_of(table[i].to);
+		struct ks_error err = KS_ERROR_INIT;
+		struct told told;
+
+		if (compare(db, &from, &to, &told, &err) != KS_OK)
+			fail_msg("%s", err.message);
+		assert_string_equal(ks_buf_cstr(&told.text), table[i].told);
+		ks_buf_release(&told.text);
+	}
+	ks_gitdb_close(db);
+}
+
+static void
+a_comparison_ends_where_it_is_told_to(void **state)
+{
+	struct ks_gitdb *db = create("r", false);
+	struct ks_oid from = tree_of("a=1 d/b=1 x=1");
+	struct ks_oid to = tree_of("a=2 d/b=2 d/c=1 x=2");
+	struct ks_error err = KS_ERROR_INIT;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		struct told told = { .text = KS_BUF_INIT, .left = i };
+
+		assert_int_equal(ks_gitdb_compare(db, &from, &to,
+			tell_difference, &told, &err), KS_CANCELLED);
+		assert_string_equal(err.message, "enough");
+		ks_buf_release(&told.text);
+	}
+	ks_gitdb_close(db);
+}
+
+/* Equal ones are not read: one that is not there does not matter. */
+static void
+trees_that_are_equal_are_not_read(void **state)
+{
+	struct ks_gitdb *db = create("r", false);
+	struct ks_oid none = parse("1111111111111111111111111111111111111111");
+	struct ks_oid from, to;
+	struct told told;
+
+	(void)state;
+	assert_int_equal(compare(db, &none, &none, &told, NULL), KS_OK);
+	assert_string_equal(ks_buf_cstr(&told.text), "");
+	ks_buf_release(&told.text);
+	from = tree_of("a=1 d/b=1");
+	to = tree_of("a=2 d/b=1");
+	assert_int_equal(sh("cd r; d=$(printf '100644 blob %s\tb\n' "
+		"$(printf 1 | git hash-object --stdin) | git mktree); "
+		"rm objects/$(printf %.2s $d)/${d#??}"), 0);
+	assert_int_equal(compare(db, &from, &to, &told, NULL), KS_OK);
+	assert_string_equal(ks_buf_cstr(&told.text), "! a ");
+	ks_buf_release(&told.text);
+	/* But where it differs. */
+	to = tree_of("a=1");
+	assert_int_equal(compare(db, &to, &from, &told, NULL), KS_CORRUPT);
+	ks_buf_release(&told.text);
+	assert_int_equal(compare(db, &none, &from, &told, NULL), KS_CORRUPT);
+	ks_buf_release(&told.text);
+	ks_gitdb_close(db);
+}
+
+static void
+trees_with_bad_names_or_order_are_corrupt_on_either_side(void **state)
+{
+	/* printf formats; X is twenty bytes of id. */
+	static const char *const trees[] = {
+		"100644 b\\0XXXXXXXXXXXXXXXXXXXX100644 a\\0XXXXXXXXXXXXXXXXXXXX",
+		"100644 a\\0XXXXXXXXXXXXXXXXXXXX100644 a\\0XXXXXXXXXXXXXXXXXXXX",
+		"100644 a0\\0XXXXXXXXXXXXXXXXXXXX40000 a\\0XXXXXXXXXXXXXXXXXXXX",
+		"100644 .git\\0XXXXXXXXXXXXXXXXXXXX",
+		"40000 .GiT\\0XXXXXXXXXXXXXXXXXXXX",
+		"100644 .\\0XXXXXXXXXXXXXXXXXXXX",
+		"40000 ..\\0XXXXXXXXXXXXXXXXXXXX",
+		"100644 a/b\\0XXXXXXXXXXXXXXXXXXXX",
+		"100644 \\0XXXXXXXXXXXXXXXXXXXX",
+		"100644 a\\0XXXXXXXXXXXXXXXXXXX",
+		"100644 a",
+		"100644a\\0XXXXXXXXXXXXXXXXXXXX",
+	};
+	struct ks_gitdb *db = create("r", false);
+	struct ks_oid sound = tree_of("z=1");
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
+		struct ks_error err = KS_ERROR_INIT;
+		struct told told;
+		struct ks_oid bad;
+		char script[256];
+
+		(void)snprintf(script, sizeof(script), "printf '%s' | git -C r "
+			"hash-object -t tree --literally -w --stdin",
+			trees[i]);
+		bad = parse(output(script));
+		assert_int_equal(compare(db, &sound, &bad, &told, &err),
+			KS_CORRUPT);
+		if (strstr(err.message, "is damaged, or has names that git "
+			"would refuse") == NULL)
+			fail_msg("%s: %s", trees[i], err.message);
+		ks_buf_release(&told.text);
+		assert_int_equal(compare(db, &bad, &sound, &told, &err),
+			KS_CORRUPT);
+		ks_buf_release(&told.text);
+	}
+	ks_gitdb_close(db);
+}
+
+/* Sixteen directories, which no path of a store has, and no more. */
+static void
+trees_are_compared_to_a_depth(void **state)
+{
+	struct ks_gitdb *db = create("r", false);
+	struct ks_oid sound = tree_of("z=1");
+	struct ks_oid deep = tree_of("1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h=1");
+	struct ks_oid deeper = tree_of("1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h/i=1");
+	struct ks_error err = KS_ERROR_INIT;
+	struct told told;
+
+	(void)state;
+	assert_int_equal(compare(db, &sound, &deep, &told, &err), KS_OK);
+	assert_string_equal(ks_buf_cstr(&told.text),
+		"+ 1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h - z ");
+	ks_buf_release(&told.text);
+	assert_int_equal(compare(db, &sound, &deeper, &told, &err),
+		KS_CORRUPT);
+	ks_buf_release(&told.text);
+	/* One that went is not gone through. */
+	assert_int_equal(compare(db, &deeper, &sound, &told, &err), KS_OK);
+	assert_string_equal(ks_buf_cstr(&told.text), "- 1/ + z ");
+	ks_buf_release(&told.text);
+	ks_gitdb_close(db);
+}
+
 static void
 with_many_packs_small_puts_write_loose_objects(void **state)
 {
@@ -1782,6 +2017,11 @@ main(void)
 		TEST(blobs_in_pieces_are_those_that_they_would_be_whole),
 		TEST(a_blob_whose_pieces_fail_is_not_there),
 		TEST(a_blob_is_used_without_a_copy),
+		TEST(differences_of_trees_are_told_in_order_of_paths),
+		TEST(a_comparison_ends_where_it_is_told_to),
+		TEST(trees_that_are_equal_are_not_read),
+		TEST(trees_with_bad_names_or_order_are_corrupt_on_either_side),
+		TEST(trees_are_compared_to_a_depth),
 		TEST(with_many_packs_small_puts_write_loose_objects),
 		TEST(gc_runs_no_hooks_and_reports_what_git_said),
 		TEST(a_transaction_that_is_not_published_leaves_nothing),

@@ -112,6 +112,91 @@ a_segment_holds_256_entries(void **state)
 			table[i].path);
 }
 
+static void
+a_segment_is_numbered_by_its_path(void **state)
+{
+	static const struct {
+		const char *path;
+		uint64_t number;
+	} table[] = {
+		{ "log/000/000.jsonl", 0 },
+		{ "log/000/001.jsonl", 1 },
+		{ "log/000/255.jsonl", 255 },
+		{ "log/001/000.jsonl", 256 },
+		{ "log/999/255.jsonl", 255999 },
+		{ "log/1000/000.jsonl", 256000 },
+		{ "log/65535/255.jsonl", 16777215 },
+		{ "log/99999999/255.jsonl", 25599999999 },
+	};
+	char path[KS_SEGMENT_PATH];
+	uint64_t number;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		assert_true(ks_layout_segment_number(table[i].path, &number));
+		assert_int_equal(number, table[i].number);
+		assert_string_equal(ks_layout_segment(number * 256 + 255,
+			path), table[i].path);
+	}
+}
+
+static void
+other_paths_are_no_segments(void **state)
+{
+	static const char *const table[] = {
+		"",
+		"log",
+		"log/",
+		"log/000",
+		"log/000/",
+		"log/000/000",
+		"log/000/000.json",
+		"log/000/000.jsonl2",
+		"log/000/000.jsonl/",
+		"log/000/000.JSONL",
+		"log/000/0.jsonl",
+		"log/000/00.jsonl",
+		"log/000/0000.jsonl",
+		"log/00/000.jsonl",
+		"log/0/000.jsonl",
+		"log/0000/000.jsonl",
+		"log/0001/000.jsonl",
+		"log/01000/000.jsonl",
+		"log/000/256.jsonl",
+		"log/000/999.jsonl",
+		"log/000/1000.jsonl",
+		"log/001/-01.jsonl",
+		"log/-01/000.jsonl",
+		"log/+01/000.jsonl",
+		"log/ 01/000.jsonl",
+		"log/000/ 01.jsonl",
+		"log/000/+01.jsonl",
+		"log/0x1/000.jsonl",
+		"log/00a/000.jsonl",
+		"log/000/00a.jsonl",
+		"log//000.jsonl",
+		"log/000//000.jsonl",
+		"log/000/000/000.jsonl",
+		"/log/000/000.jsonl",
+		"LOG/000/000.jsonl",
+		"logs/000/000.jsonl",
+		"lo/000/000.jsonl",
+		"log/000/000.jsonl ",
+		"log/000/000.jsonl\n",
+		"log/100000000/000.jsonl",
+		"log/18446744073709551616/000.jsonl",
+		"log/72057594037927936/000.jsonl",
+	};
+	uint64_t number;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (ks_layout_segment_number(table[i], &number))
+			fail_msg("%s", table[i]);
+}
+
 /* T13 */
 static void
 a_dictionary_is_named_by_id_and_digest(void **state)
@@ -190,6 +275,8 @@ main(void)
 		cmocka_unit_test(an_object_stands_where_its_digest_says),
 		cmocka_unit_test(other_names_are_no_objects),
 		cmocka_unit_test(a_segment_holds_256_entries),
+		cmocka_unit_test(a_segment_is_numbered_by_its_path),
+		cmocka_unit_test(other_paths_are_no_segments),
 		cmocka_unit_test(a_dictionary_is_named_by_id_and_digest),
 		cmocka_unit_test(other_names_are_no_dictionaries),
 	};
