@@ -28,26 +28,6 @@ sound() {
 	[ ! -s left ]
 }
 
-# dies_at CALL N COMMAND…: killed before its Nth such system call.
-dies_at() {
-	local call=$1 n=$2 code=0
-	shift 2
-	(
-		strace -f -qq -o /dev/null -e "trace=$call" \
-			-e "inject=$call:signal=KILL:when=$n" "$@" \
-			>out 2>err &
-		wait $!
-	) 2>/dev/null || code=$?
-	[ "$code" -eq 137 ]
-}
-
-need_strace() {
-	need_command strace
-	skip_under_sanitizer "strace and leak detection"
-	strace -qq -o /dev/null -e trace=none true ||
-		skip "strace may not trace here"
-}
-
 # killed_everywhere STORE: before each rename, link and unlink of a put.
 killed_everywhere() {
 	local call n old count=0

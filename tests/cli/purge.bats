@@ -991,27 +991,6 @@ base() {
 	sort states | uniq -c
 }
 
-need_strace() {
-	need_command strace
-	skip_under_sanitizer "strace and leak detection"
-	strace -qq -o /dev/null -e trace=none true ||
-		skip "strace may not trace here"
-}
-
-# dies_at CALL N COMMAND…: killed before its Nth such call. git, which it runs,
-# is not.
-dies_at() {
-	local call=$1 n=$2 code=0
-	shift 2
-	(
-		strace -qq -o /dev/null -e "trace=$call" \
-			-e "inject=$call:signal=KILL:when=$n" "$@" \
-			>out 2>err &
-		wait $!
-	) 2>/dev/null || code=$?
-	[ "$code" -eq 137 ]
-}
-
 # killed_everywhere STORE: before each rename, link and unlink.
 killed_everywhere() {
 	local call n count=0 olds=0

@@ -134,3 +134,24 @@ need_mounts() {
 	unshare -Urm mount -t tmpfs t "$BATS_TEST_TMPDIR/mount" 2>/dev/null ||
 		skip "no mount namespaces here"
 }
+
+# dies_at CALL N COMMAND…: killed before its Nth such system call, and not that of
+# a process that it started.
+dies_at() {
+	local call=$1 n=$2 code=0
+	shift 2
+	(
+		strace -qq -o /dev/null -e "trace=$call" \
+			-e "inject=$call:signal=KILL:when=$n" "$@" \
+			>out 2>err &
+		wait $!
+	) 2>/dev/null || code=$?
+	[ "$code" -eq 137 ]
+}
+
+need_strace() {
+	need_command strace
+	skip_under_sanitizer "strace and leak detection"
+	strace -qq -o /dev/null -e trace=none true ||
+		skip "strace may not trace here"
+}
