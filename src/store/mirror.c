@@ -164,6 +164,16 @@ fetch(struct ks_mirror *mirror, struct ks_error *err)
 	return KS_OK;
 }
 
+/* The snapshot that the mirror has is judged again: trust may be another. It
+ * has it, unless somebody moved its branch. */
+static bool
+is_known(const struct ks_mirror *mirror)
+{
+	return mirror->base != NULL && ks_oid_equal(&mirror->snapshot,
+		&mirror->state.snapshot) &&
+		mirror->result->before == mirror->state.size;
+}
+
 /* Ask what there is; fetch what is new, choose the snapshot, open it. */
 static enum ks_status
 get(struct ks_mirror *mirror, struct ks_error *err)
@@ -184,21 +194,13 @@ get(struct ks_mirror *mirror, struct ks_error *err)
 	}
 	mirror->snapshot = mirror->state.snapshot;
 	mirror->result->tail = mirror->state.tail;
-	if (mirror->base == NULL || !ks_oid_equal(&mirror->upstream,
+	if (!is_known(mirror) || !ks_oid_equal(&mirror->upstream,
 		&mirror->state.upstream)) {
 		status = fetch(mirror, err);
 		if (status == KS_OK && mirror->result->verdict == NULL)
 			status = ks_mirror_choose(mirror, err);
 	}
 	return status;
-}
-
-/* The snapshot that the mirror has is judged again: trust may be another. */
-static bool
-is_known(const struct ks_mirror *mirror)
-{
-	return mirror->base != NULL && ks_oid_equal(&mirror->snapshot,
-		&mirror->state.snapshot);
 }
 
 static enum ks_status
@@ -457,6 +459,7 @@ accept(struct ks_mirror *mirror, struct ks_error *err)
 		ks_buf_cstr(&mirror->candidate->origin));
 	mirror->state.upstream = mirror->upstream;
 	mirror->state.snapshot = mirror->snapshot;
+	mirror->state.size = result->size;
 	mirror->state.tail = result->tail;
 	return KS_OK;
 }

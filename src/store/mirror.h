@@ -21,8 +21,8 @@ struct ks_mirror_state {
 	struct ks_buf url;
 	struct ks_oid upstream;		/* its HEAD, as of the last update that
 					 * had a good end */
-	struct ks_oid snapshot;		/* of it, what was accepted */
-	uint64_t tail;
+	struct ks_oid snapshot;		/* of it, what was accepted, */
+	uint64_t size, tail;		/* of so many entries; and beyond */
 	int64_t checked;
 	struct ks_buf verdict, message;
 	struct ks_buf cosigners;	/* vkeys, each with LF */

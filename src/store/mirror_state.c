@@ -101,6 +101,8 @@ take_line(struct ks_mirror_state *state, struct ks_span line)
 		return ks_oid_read(&state->upstream, value);
 	else if (ks_span_is(name, "snapshot"))
 		return ks_oid_read(&state->snapshot, value);
+	else if (ks_span_is(name, "size"))
+		return read_number(value, &state->size);
 	else if (ks_span_is(name, "tail"))
 		return read_number(value, &state->tail);
 	else if (ks_span_is(name, "verdict"))
@@ -204,7 +206,8 @@ print(struct ks_mirror_state *state, struct ks_buf *out)
 		ks_buf_cstr(&state->url));
 	print_oid(out, "upstream", &state->upstream);
 	print_oid(out, "snapshot", &state->snapshot);
-	ks_buf_printf(out, "tail %llu\nchecked %llu\n",
+	ks_buf_printf(out, "size %llu\ntail %llu\nchecked %llu\n",
+		(unsigned long long)state->size,
 		(unsigned long long)state->tail,
 		(unsigned long long)state->checked);
 	print_text(out, "verdict", &state->verdict);
