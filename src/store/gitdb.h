@@ -20,6 +20,7 @@
 #define KS_GITDB_PACK_LIMIT 50
 
 struct ks_gitdb;
+struct ks_watch;
 
 /* A git object id (SHA-1): transport, outside trust. */
 struct ks_oid {
@@ -394,7 +395,8 @@ enum ks_status ks_gitdb_index_pack(struct ks_gitdb *db, const char *pack,
 /* The commit that HEAD leads to at `url`. KS_IO with git's reason when it
  * cannot be asked, KS_NOT_FOUND when there is none. */
 enum ks_status ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
-	struct ks_oid *head, struct ks_error *err) KS_CHECKED;
+	const struct ks_watch *watch, struct ks_oid *head,
+	struct ks_error *err) KS_CHECKED;
 
 /* The repository aside, made or (after a death) gone on with: bare, with all
  * objects of `db`. */
@@ -407,7 +409,7 @@ void ks_gitdb_remove_aside(const struct ks_gitdb *db);
  * lead to. git inherits `lock`. KS_IO with what git said; KS_CORRUPT: an object
  * is out of form, or a tree has a name like ".git". */
 enum ks_status ks_gitdb_fetch(struct ks_gitdb *db, const char *url, int lock,
-	struct ks_error *err) KS_CHECKED;
+	const struct ks_watch *watch, struct ks_error *err) KS_CHECKED;
 
 /* Move the objects of `aside` into `db`, durably. */
 enum ks_status ks_gitdb_adopt(struct ks_gitdb *db,

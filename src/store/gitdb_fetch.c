@@ -29,7 +29,8 @@ read_head(struct ks_span answer, struct ks_oid *head)
 
 enum ks_status
 ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
-	struct ks_oid *head, struct ks_error *err)
+	const struct ks_watch *watch, struct ks_oid *head,
+	struct ks_error *err)
 {
 	const char *words[] = { "-c", LOW_SPEED, "-c", LOW_SPEED_TIME,
 		"ls-remote", "--quiet", "--", url, "HEAD", NULL };
@@ -38,6 +39,7 @@ ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
 	enum ks_status status = ks_git_scratch(db, ks_span(NULL, 0),
 		&channels.output, err);
 
+	channels.watch = watch;
 	memset(head, 0, sizeof(*head));
 	if (status == KS_OK)
 		status = ks_git_run(db, "ls-remote", words, &channels, err);
@@ -71,7 +73,7 @@ is_about_object(const char *message)
 
 enum ks_status
 ks_gitdb_fetch(struct ks_gitdb *db, const char *url, int lock,
-	struct ks_error *err)
+	const struct ks_watch *watch, struct ks_error *err)
 {
 	/* One pack, flushed to disk, of objects that are in form, with names
 	 * that can be checked out; nothing runs on in the background. */
@@ -81,7 +83,7 @@ ks_gitdb_fetch(struct ks_gitdb *db, const char *url, int lock,
 	const char *words[] = { "-c", LOW_SPEED, "-c", LOW_SPEED_TIME, "-c",
 		"fetch.unpackLimit=1", "-c", "fetch.fsckObjects=true", "-c",
 		"core.fsync=all", "-c", "maintenance.auto=false", "fetch",
-		"--quiet", "--no-tags", "--no-write-fetch-head",
+		"--quiet", "--progress", "--no-tags", "--no-write-fetch-head",
 		"--no-recurse-submodules", "--prune", "--", url, head, tags,
 		NULL };
 	struct ks_git_channels channels = KS_GIT_NO_CHANNELS;
@@ -90,6 +92,7 @@ ks_gitdb_fetch(struct ks_gitdb *db, const char *url, int lock,
 	enum ks_status status;
 
 	channels.lock = lock;
+	channels.watch = watch;
 	status = ks_git_run(db, "fetch", words, &channels, &why);
 	if (status != KS_OK)
 		return ks_fail(err, status == KS_IO &&

@@ -225,6 +225,8 @@ struct ks_git_channels {
 	int messages;	/* of which one is kept */
 	int lock;	/* a descriptor that is held while it runs; -1: none */
 	bool no_grafts;	/* commits have the parents that they name */
+	const struct ks_watch *watch;	/* is told of progress, and may have
+					 * git ended; NULL: neither */
 };
 
 #define KS_GIT_NO_CHANNELS { .input = -1, .output = -1, .messages = -1, \

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "store/watch.h"
 
 extern char **environ;
 
@@ -116,6 +118,7 @@ spawn_git(char *const arguments[], const struct ks_git_channels *channels,
  * ones what followed from it. Advice and the words of another machine are
  * passed over; where there is nothing else, the last line of these. */
 struct said {
+	const struct ks_watch *watch;
 	char line[256];
 	size_t used;
 	bool ended;	/* what comes next begins another line */
@@ -130,12 +133,30 @@ is_beside(const char *line)
 		strncmp(line, "remote:", 7) == 0;
 }
 
+/* "Receiving objects:  45% (450/1000), …": how far it is. */
+static bool
+take_progress(const struct said *said)
+{
+	const char *open = strstr(said->line, "% (");
+	char *end;
+	uint64_t done;
+
+	if (open == NULL)
+		return false;
+	done = strtoull(open + 3, &end, 10);
+	if (*end != '/')
+		return false;
+	ks_watch_progress(said->watch, "fetching", done,
+		strtoull(end + 1, NULL, 10));
+	return true;
+}
+
 static void
 take_byte(struct said *said, char byte)
 {
 	if (byte == '\n' || byte == '\r') {
 		said->kept = said->kept || (said->used > 0 &&
-			!is_beside(said->line));
+			!is_beside(said->line) && !take_progress(said));
 		said->ended = true;
 		return;
 	}
@@ -149,17 +170,28 @@ take_byte(struct said *said, char byte)
 	said->line[said->used] = '\0';
 }
 
-/* Read all. */
-static void
-listen_to(int fd, struct said *said)
+/* Read all; where the watcher has had enough, git is told to end. What git has
+ * started itself may hold the pipe for longer. */
+static enum ks_status
+listen_to(int fd, pid_t pid, struct said *said, struct ks_error *err)
 {
+	enum ks_status status = KS_OK;
 	char bytes[512];
-	ssize_t n, i;
+	ssize_t n = 1, i;
 
-	while ((n = read(fd, bytes, sizeof(bytes))) > 0 ||
-		(n < 0 && errno == EINTR))
+	while (n > 0) {
+		status = ks_watch_wait(said->watch, fd, err);
+		if (status != KS_OK) {
+			(void)kill(pid, SIGTERM);
+			return status;
+		}
+		n = read(fd, bytes, sizeof(bytes));
 		for (i = 0; i < n; i++)
 			take_byte(said, bytes[i]);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+	}
+	return status;
 }
 
 static enum ks_status
@@ -183,7 +215,8 @@ run_git(char *const arguments[], const char *what,
 	const struct ks_git_channels *given, struct ks_error *err)
 {
 	struct ks_git_channels channels = *given;
-	struct said said = { .used = 0 };
+	struct said said = { .watch = channels.watch };
+	enum ks_status status, ended;
 	int ends[2];
 	pid_t pid;
 	int rc;
@@ -201,9 +234,10 @@ run_git(char *const arguments[], const char *what,
 			"cannot run git: %s", rc == ENOENT ?
 			"it is not installed" : "it does not start");
 	}
-	listen_to(ends[0], &said);
+	status = listen_to(ends[0], pid, &said, err);
 	(void)close(ends[0]);
-	return wait_for(pid, what, said.line, err);
+	ended = wait_for(pid, what, said.line, status == KS_OK ? err : NULL);
+	return status == KS_OK ? ended : status;
 }
 
 enum ks_status

@@ -151,7 +151,8 @@ fetch(struct ks_mirror *mirror, struct ks_error *err)
 	if (status != KS_OK)
 		return status;
 	ks_watch_progress(mirror->options->write.watch, "fetching", 0, 0);
-	status = ks_gitdb_fetch(mirror->aside, url, mirror->lock.fd, &said);
+	status = ks_gitdb_fetch(mirror->aside, url, mirror->lock.fd,
+		mirror->options->write.watch, &said);
 	if (status == KS_OK)
 		return ks_watch_check(mirror->options->write.watch, err);
 	if (ks_watch_check(mirror->options->write.watch, err) != KS_OK)
@@ -181,7 +182,8 @@ get(struct ks_mirror *mirror, struct ks_error *err)
 	struct ks_error said = KS_ERROR_INIT;
 	char text[400];
 	enum ks_status status = ks_gitdb_remote_head(mirror->db,
-		ks_buf_cstr(&mirror->state.url), &mirror->upstream, &said);
+		ks_buf_cstr(&mirror->state.url), mirror->options->write.watch,
+		&mirror->upstream, &said);
 
 	if (ks_watch_check(mirror->options->write.watch, err) != KS_OK)
 		return KS_CANCELLED;
