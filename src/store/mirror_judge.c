@@ -324,6 +324,19 @@ is_behind(const struct ks_mirror *mirror)
 		mirror->notes.list[count - 1].size;
 }
 
+/* What is missing was taken down, and the key that signed this, or a witness,
+ * is not trusted: that is what is the matter (M13). */
+static bool
+lacks_trust_alone(const struct ks_mirror *mirror)
+{
+	const struct ks_verify_result *verified = &mirror->verified;
+
+	return verified->signature.asked &&
+		verified->signature.status == KS_UNTRUSTED &&
+		verified->damaged + verified->absent ==
+		mirror->verifying.unexcused;
+}
+
 /* What the notes are worth comes first, where that is a fault: it says why the
  * rest is wrong. */
 static void
@@ -338,11 +351,11 @@ say_verdict(struct ks_mirror *mirror)
 		ks_mirror_say(mirror, mirror->verifying.verdict.verdict ==
 			KS_TRUST_ROLLBACK && !is_behind(mirror) ? "stale" :
 			signature->verdict, "%s", signature->message);
-	else if (verified->damaged > 0)
+	else if (verified->damaged > 0 && !lacks_trust_alone(mirror))
 		ks_mirror_say(mirror, "damaged", "%llu damaged, %llu absent: "
 			"%.300s", (unsigned long long)verified->damaged,
 			(unsigned long long)verified->absent, first);
-	else if (verified->absent > 0)
+	else if (verified->absent > 0 && !lacks_trust_alone(mirror))
 		ks_mirror_say(mirror, "incomplete", "%llu absent: %.300s",
 			(unsigned long long)verified->absent, first);
 	else if (verified->unsupported > 0)

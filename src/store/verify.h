@@ -37,6 +37,8 @@ struct ks_verifying {
 	const uint64_t *marks;	/* sizes whose roots are wanted, too */
 	size_t mark_count;
 	struct ks_buf not_checked;
+	uint64_t unexcused;	/* findings that a takedown would excuse, were
+				 * it signed by whom is trusted (N8, X3) */
 };
 
 /* Check: `store`, `options`, `result` and perhaps others are set, the rest is

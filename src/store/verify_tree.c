@@ -405,11 +405,14 @@ report_absent(struct ks_verifying *verifying)
 
 		if (state->taken_down)
 			verifying->result->taken_down++;
-		if (!state->seen && !ks_verify_is_gone(verifying, state))
-			ks_verify_report(verifying, KS_SEVERITY_ABSENT,
-				&state->digest, ks_layout_object(
-				&state->digest, path), "published in the log "
-				"but not in the tree (T12)");
+		if (state->seen || ks_verify_is_gone(verifying, state))
+			continue;
+		verifying->unexcused += state->taken_down;
+		ks_verify_report(verifying, KS_SEVERITY_ABSENT, &state->digest,
+			ks_layout_object(&state->digest, path), "published in "
+			"the log but not in the tree (T12)%s",
+			state->taken_down ? ": nobody who is trusted has "
+			"signed the entry that takes it down (N8)" : "");
 	}
 }
 

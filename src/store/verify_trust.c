@@ -173,8 +173,10 @@ check_redactions(struct ks_verifying *verifying)
 		(void)snprintf(path, sizeof(path), "%s:%llu",
 			ks_layout_segment(index, segment), (unsigned long long)
 			(index % KS_SEGMENT_ENTRIES + 1));
+		verifying->unexcused++;
 		ks_verify_report(verifying, KS_SEVERITY_DAMAGE, NULL, path,
-			"redacted by a takedown that nobody has signed (X3)");
+			"redacted by a takedown that nobody who is trusted "
+			"has signed (X3)");
 	}
 }
 
