@@ -14,7 +14,12 @@ print_receipt(struct ks_cli *cli, uint64_t size, uint64_t added,
 {
 	struct ks_doc *doc;
 
-	cli->changed = true;
+	cli->changed = added > 0;
+	if (!cli->json && added == 0) {
+		ks_out_printf("nothing new: the note of %" PRIu64 " entries "
+			"has these keys' lines already\n", size);
+		return KS_OK;
+	}
 	if (!cli->json) {
 		ks_out_printf("the note of %" PRIu64 " entries has %" PRIu64
 			" line%s more or renewed\n", size, added,

@@ -436,13 +436,16 @@ take_over(struct kept *kept, const struct ks_note *given, struct ks_span text,
 		status = verify_line(text, line, key->vkey, &time, err);
 		if (status != KS_OK)
 			return status;
-		kept->lines[place] = line;
-		if (place < kept->count) {
-			merged->replaced++;
-		} else {
+		if (place == kept->count) {
 			merged->added++;
 			kept->count++;
+		} else if (ks_span_equal(kept->lines[place]->line,
+			line->line)) {
+			merged->known++;
+		} else {
+			merged->replaced++;
 		}
+		kept->lines[place] = line;
 	}
 	if (merged->unknown == given->line_count)
 		return ks_fail(err, KS_UNTRUSTED,

@@ -89,7 +89,8 @@ void ks_note_print_cosigned(struct ks_span text, uint64_t time,
 /* How many of the lines given were taken over, and how many were not. */
 struct ks_note_merged {
 	size_t added;		/* of keys that had no line */
-	size_t replaced;	/* in the place of the line there was */
+	size_t replaced;	/* in the place of another there was */
+	size_t known;		/* the note has them to the byte */
 	size_t unknown;		/* of no key: left out */
 };
 

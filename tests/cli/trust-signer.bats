@@ -350,6 +350,9 @@ bad_tag() {
 	# The same once more changes nothing; a later one takes its place.
 	before=$(commit_id)
 	expect 0 kistore snapshot add-cosignature --key "$witness" line
+	out_is "nothing new: the note of 9 entries has these keys' lines already"
+	expect 0 kistore snapshot add-cosignature --json --key "$witness" line
+	jq -e '.size == 9 and .added == 0' "$OUT"
 	[ "$(commit_id)" = "$before" ]
 	text_of note | cosignature_line witness.key 1787000009 >line
 	expect 0 kistore snapshot add-cosignature --json --policy policy line

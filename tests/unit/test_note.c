@@ -1046,7 +1046,16 @@ a_given_line_takes_the_place_of_the_old_one_of_its_key(void **state)
 	assert_true(ks_span_equal(ks_buf_span(&out), ks_buf_span(&wanted)));
 	assert_int_equal(merged.added, 0);
 	assert_int_equal(merged.replaced, 2);
+	assert_int_equal(merged.known, 0);
 	assert_int_equal(keys[W1].time, 50);
+	/* What is there already changes nothing. */
+	ks_buf_clear(&out);
+	assert_int_equal(merge(ks_buf_span(&wanted), ks_span(lines.data +
+		lines.len / 2, lines.len / 2), keys, &out, &merged, NULL),
+		KS_OK);
+	assert_true(ks_span_equal(ks_buf_span(&out), ks_buf_span(&wanted)));
+	assert_int_equal(merged.replaced, 0);
+	assert_int_equal(merged.known, 1);
 	ks_buf_release(&bytes);
 	ks_buf_release(&lines);
 	ks_buf_release(&out);
