@@ -208,8 +208,13 @@ make_root(struct ks_webdir *dir, const char *path, struct ks_error *err)
 {
 	enum ks_status status;
 
-	if (mkdir(path, DIRECTORY_MODE) != 0)
-		return ks_fail(err, KS_IO, "%s: cannot be made", path);
+	if (mkdir(path, DIRECTORY_MODE) != 0) {
+		/* That its parent is absent is no "not found" of a store. */
+		(void)ks_fail_errno(err, "%s: cannot be made", path);
+		if (err != NULL)
+			err->status = KS_IO;
+		return KS_IO;
+	}
 	status = open_root(dir, path, err);
 	if (status == KS_OK && fchmod(dir->root, DIRECTORY_MODE) != 0)
 		status = ks_fail_errno(err, "%s", path);

@@ -581,6 +581,7 @@ refuses() {
 	echo x >file
 	expect 4 publish file
 	expect 5 publish no/such/place
+	err_is 'kistore: no/such/place: cannot be made: No such file or directory'
 }
 
 @test "another origin, or a fork of the same one, is refused" {
