@@ -145,9 +145,10 @@ read_vkey(struct ks_span line, enum ks_signature_type type,
 		return status;
 	if (out->type != type)
 		return ks_fail(err, KS_INVALID, "the key is of type %02x, and "
-			"%s are of type %02x", (unsigned)out->type,
-			type == KS_SIGNATURE_ED25519 ? "those of logs" :
-			"those of witnesses", (unsigned)type);
+			"%s are of type %02x (kistore key show%s)",
+			(unsigned)out->type, type == KS_SIGNATURE_ED25519 ?
+			"those of logs" : "those of witnesses", (unsigned)type,
+			type == KS_SIGNATURE_ED25519 ? "" : " --cosigner");
 	if (next_item(&line, &url) && next_item(&line, &more))
 		return ks_fail(err, KS_INVALID,
 			"there is more than a key and a URL");
@@ -330,7 +331,7 @@ read_lines(struct ks_policy *policy, struct ks_error *err)
 			read_line(policy, ks_span(rest.data, len), err);
 
 		if (status != KS_OK) {
-			(void)ks_context(err, "policy line %zu", number);
+			(void)ks_context(err, "line %zu", number);
 			return status;
 		}
 		rest = ks_span(lf + 1, rest.len - len - 1);

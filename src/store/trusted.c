@@ -50,7 +50,10 @@ add_keys(struct ks_trust *trust, struct ks_state *state,
 			add_accepted(trust, state, ks_span_text(vkey.name),
 				watch);
 	}
-	return status;
+	if (status == KS_OK)
+		return KS_OK;
+	return options->key_count == 1 ? ks_context(err, "the key given") :
+		ks_context(err, "key %zu of those given", i);
 }
 
 static enum ks_status

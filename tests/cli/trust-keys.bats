@@ -83,6 +83,7 @@ prepare() {
 		one_line
 	done
 	expect 2 kistore verify --key log.key --origin "$ORIGIN"
+	err_has 'the key given: private key where a public key is needed'
 	expect 2 kistore verify --key rsa.pem --origin "$ORIGIN"
 	expect 5 kistore verify --key absent
 	expect 5 kistore verify --key .
@@ -311,6 +312,7 @@ prepare() {
 		silent_out
 		err_has 'the policy: '
 	done
+	err_is 'kistore: the policy: line 2: the key is of type 01, and those of witnesses are of type 04 (kistore key show --cosigner)'
 }
 
 @test "a rollback is a rollback by a policy, too" {
