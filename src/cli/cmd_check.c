@@ -82,15 +82,15 @@ judge_standing(struct checked *checked)
 
 /* ---- checking -------------------------------------------------------- */
 
-static bool
-is_digest(const char *text)
+/* How many digits `text` has as a digest, in full or its first ones; 0 where it
+ * is none. */
+static size_t
+count_digits(const char *text)
 {
-	size_t len = strlen(text);
 	const char *hex = strncmp(text, "sha256:", 7) == 0 ? text + 7 : text;
+	size_t len = strlen(hex);
 
-	return strlen(hex) == KS_ID_HEX &&
-		strspn(hex, "0123456789abcdefABCDEF") == KS_ID_HEX &&
-		len >= KS_ID_HEX;
+	return strspn(hex, "0123456789abcdefABCDEF") == len ? len : 0;
 }
 
 /* A file that is too long is malformed, not input that is refused (E10). */
@@ -99,11 +99,15 @@ read_bytes(const char *name, struct ks_buf *out, struct ks_error *err)
 {
 	enum ks_status status;
 
-	if (is_digest(name)) {
+	if (count_digits(name) == KS_ID_HEX) {
 		ks_buf_text(out, name);
 		return ks_buf_check(out, err);
 	}
 	status = ks_in_read(name, KS_CHECK_MAX, out, err);
+	if (status == KS_IO && count_digits(name) > 0)
+		return ks_fail(err, KS_IO, "%s: is neither a file that can be "
+			"read nor a digest in full (kistore resolve prints "
+			"it)", name);
 	return status == KS_INVALID ? KS_CORRUPT : status;
 }
 
@@ -127,6 +131,9 @@ ask_store(struct checking *checking, struct checked *checked)
 	if (checking->store == NULL)
 		status = ks_cli_open(checking->cli, NULL, &checking->store,
 			&checked->err);
+	if (status != KS_OK && checked->result.form == KS_CHECK_TEXT)
+		return ks_context(&checked->err, "it proves nothing by itself, "
+			"and is looked up in a store (-C DIR)");
 	if (status == KS_OK)
 		status = ks_check_store(checking->store, &checking->options,
 			&checked->result, &checked->standing, &checked->err);
@@ -241,7 +248,7 @@ print_standing(struct checked *checked)
 		return;
 	if (checked->result.form == KS_CHECK_TEXT)
 		ks_out_printf("published: entry %" PRIu64 " of the %" PRIu64
-			" that count of the store\n", standing->index,
+			" that the store shows\n", standing->index,
 			standing->size);
 	ks_out_printf("store: %s, by %" PRIu64 " entries%s\n",
 		standing->taken_down ? "taken down" :

@@ -472,6 +472,9 @@ refuted() {
 	mkdir empty
 	cd empty
 	expect 3 alone "$KISTORE" check --key "$VKEY" "$RUN"
+	err_has 'it proves nothing by itself, and is looked up in a store (-C DIR)'
+	expect 5 alone "$KISTORE" check --key "$VKEY" c3252a98
+	err_is "kistore: c3252a98: is neither a file that can be read nor a digest in full (kistore resolve prints it)"
 }
 
 @test "what nobody has signed makes no text a proven one" {
