@@ -1176,6 +1176,11 @@ struct ks_mirror_result {
 	uint64_t damaged, absent;
 	uint64_t carried;	/* own cosignatures that were kept */
 	bool purged;		/* what was taken down left the history */
+	/* Of this and earlier ones: */
+	int64_t good;		/* POSIX seconds: when one was last not
+				 * refused; 0: never */
+	char fork[1024];	/* where the evidence of a fork was left, as
+				 * long as it is there; "" = none */
 	/* Of a status: */
 	bool interrupted;	/* an update is under way, or died, and the
 				 * next goes on */

@@ -18,6 +18,16 @@ print_place(const struct ks_mirror_result *result)
 		ks_cli_time(result->checked, time);
 		ks_out_printf("last asked at %s\n", time);
 	}
+	if (result->good > 0 && result->good != result->checked) {
+		ks_cli_time(result->good, time);
+		ks_out_printf("last good at %s\n", time);
+	}
+	if (result->fork[0] != '\0') {
+		ks_out_printf("a fork was seen, and the evidence is to be "
+			"published: ");
+		ks_out_field(result->fork);
+		ks_out_printf("\n");
+	}
 	if (result->cosignatures > 0)
 		ks_out_printf("own cosignatures of the newest note: %" PRIu64
 			"\n", result->cosignatures);

@@ -13,23 +13,29 @@ ks_cli_mirror_directory(const struct ks_cli *cli)
 		ks_cli_environment("KISTORE_DIR");
 }
 
+static void
+add_time(struct ks_doc *doc, const char *name, int64_t at)
+{
+	char time[KS_CLI_TIME] = "";
+
+	if (at > 0)
+		ks_cli_time(at, time);
+	ks_doc_some(doc, name, time);
+}
+
 static enum ks_status
 print_json(const char *kind, const struct ks_mirror_result *result,
 	struct ks_error *err)
 {
 	struct ks_doc *doc = ks_doc_new(kind);
-	char time[KS_CLI_TIME];
 
 	ks_doc_text(doc, "verdict", result->verdict);
 	ks_doc_text(doc, "message", result->message);
 	ks_doc_text(doc, "url", result->url);
 	ks_doc_text(doc, "origin", result->origin);
-	if (result->checked > 0) {
-		ks_cli_time(result->checked, time);
-		ks_doc_text(doc, "checked", time);
-	} else {
-		ks_doc_null(doc, "checked");
-	}
+	add_time(doc, "checked", result->checked);
+	add_time(doc, "good", result->good);
+	ks_doc_some(doc, "fork", result->fork);
 	ks_doc_integer(doc, "size", (int64_t)result->size);
 	if (result->size > 0)
 		ks_doc_digest(doc, "root", &result->root);
@@ -100,7 +106,8 @@ print_verdict(const struct ks_mirror_result *result)
 		ks_out_field(result->message);
 	} else {
 		ks_out_printf("%s: ", result->verdict);
-		ks_out_field(result->origin);
+		ks_out_field(result->origin[0] != '\0' ? result->origin :
+			result->message);
 		if (result->changed)
 			ks_out_printf(", %" PRIu64 " new, %" PRIu64 " objects "
 				"checked", result->size - result->before,

@@ -7,6 +7,7 @@
  */
 #include "store/mirror.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -468,6 +469,19 @@ accept(struct ks_mirror *mirror, struct ks_error *err)
 
 /* ---- all of it ------------------------------------------------------- */
 
+/* What is remembered beyond the last update. Evidence that was taken away is
+ * not told of any more; where another user has it, no more can be known. */
+static void
+recall(struct ks_mirror_state *state, struct ks_mirror_result *result)
+{
+	const char *fork = ks_buf_cstr(&state->fork);
+
+	result->good = state->good;
+	if (state->fork.len > 0 && (access(fork, F_OK) == 0 ||
+		errno != ENOENT))
+		(void)snprintf(result->fork, sizeof(result->fork), "%s", fork);
+}
+
 /* What came of it is remembered for `status`. */
 static enum ks_status
 record(struct ks_mirror *mirror, struct ks_error *err)
@@ -477,6 +491,15 @@ record(struct ks_mirror *mirror, struct ks_error *err)
 	int64_t now = mirror->options->write.now;
 
 	state->checked = result->checked = now < 0 ? (int64_t)time(NULL) : now;
+	if (result->status == KS_OK)
+		state->good = state->checked;
+	/* That there were two logs stays true, whatever the upstream shows
+	 * then. */
+	if (result->signature.evidence[0] != '\0') {
+		ks_buf_clear(&state->fork);
+		ks_buf_text(&state->fork, result->signature.evidence);
+	}
+	recall(state, result);
 	ks_buf_clear(&state->verdict);
 	ks_buf_text(&state->verdict, result->verdict);
 	ks_buf_clear(&state->message);
@@ -571,12 +594,26 @@ count_cosignatures(struct ks_mirror *mirror)
 	return found;
 }
 
+static void
+tell_last(struct ks_mirror_state *state, struct ks_mirror_result *result)
+{
+	result->status = ks_mirror_verdict(ks_buf_span(&state->verdict),
+		&result->verdict);
+	(void)snprintf(result->message, sizeof(result->message), "%s",
+		state->verdict.len > 0 ? ks_buf_cstr(&state->message) :
+		"nothing was accepted yet (kistore mirror update goes on)");
+	(void)snprintf(result->url, sizeof(result->url), "%s",
+		ks_buf_cstr(&state->url));
+	result->checked = state->checked;
+	result->tail = state->tail;
+	recall(state, result);
+}
+
 enum ks_status
 ks_mirror_status(const char *directory, struct ks_mirror_result *result,
 	struct ks_error *err)
 {
 	struct ks_mirror mirror;
-	struct ks_mirror_state *state = &mirror.state;
 	enum ks_status status;
 
 	start(&mirror, NULL, result);
@@ -584,16 +621,9 @@ ks_mirror_status(const char *directory, struct ks_mirror_result *result,
 	if (status == KS_OK)
 		status = open_base(&mirror, err);
 	if (status == KS_OK) {
-		result->status = ks_mirror_verdict(ks_buf_span(
-			&state->verdict), &result->verdict);
-		(void)snprintf(result->message, sizeof(result->message), "%s",
-			ks_buf_cstr(&state->message));
-		(void)snprintf(result->url, sizeof(result->url), "%s",
-			ks_buf_cstr(&state->url));
-		result->checked = state->checked;
-		result->tail = state->tail;
+		tell_last(&mirror.state, result);
 		result->interrupted = ks_gitdb_has_aside(mirror.db) ||
-			state->purge;
+			mirror.state.purge;
 		result->cosignatures = count_cosignatures(&mirror);
 	}
 	ks_mirror_release(&mirror);

@@ -24,14 +24,17 @@ struct ks_mirror_state {
 	struct ks_oid snapshot;		/* of it, what was accepted, */
 	uint64_t size, tail;		/* of so many entries; and beyond */
 	int64_t checked;
+	int64_t good;			/* when one had a good end; 0: never */
 	struct ks_buf verdict, message;
+	struct ks_buf fork;		/* where the evidence of the last fork
+					 * was left, or empty */
 	struct ks_buf cosigners;	/* vkeys, each with LF */
 	bool purge;			/* what was taken down is to go from the
 					 * history yet */
 };
 
 #define KS_MIRROR_STATE_INIT { .url = KS_BUF_INIT, .verdict = KS_BUF_INIT, \
-	.message = KS_BUF_INIT, .cosigners = KS_BUF_INIT }
+	.message = KS_BUF_INIT, .fork = KS_BUF_INIT, .cosigners = KS_BUF_INIT }
 
 /* Whether a repository is a mirror, which only updates write to. */
 bool ks_mirror_is_one(struct ks_gitdb *db);

@@ -324,6 +324,19 @@ is_behind(const struct ks_mirror *mirror)
 		mirror->notes.list[count - 1].size;
 }
 
+/* Whose log it says it is, and whose pins count. */
+static void
+say_not_trusted(struct ks_mirror *mirror)
+{
+	char origin[300];
+
+	ks_mirror_say(mirror, "not trusted", "no key is trusted for its "
+		"origin, \"%.150s\": name one that you have from elsewhere "
+		"(--key or --policy)%s", ks_printable(origin, sizeof(origin),
+		ks_buf_span(&mirror->candidate->origin)),
+		mirror->base == NULL ? "" : ", or be the user who pinned one");
+}
+
 /* What is missing was taken down, and the key that signed this, or a witness,
  * is not trusted: that is what is the matter (M13). */
 static bool
@@ -363,9 +376,7 @@ say_verdict(struct ks_mirror *mirror)
 	else if (verified->unfetched > 0)
 		ks_mirror_say(mirror, "half-updated", "%.300s", first);
 	else if (!signature->asked)
-		ks_mirror_say(mirror, "not trusted", "no key is trusted for "
-			"its origin: name one that you have from elsewhere "
-			"(--key or --policy)");
+		say_not_trusted(mirror);
 	else if (signature->status != KS_OK)
 		ks_mirror_say(mirror, signature->verdict, "%s",
 			signature->message);

@@ -55,6 +55,7 @@ ks_mirror_state_release(struct ks_mirror_state *state)
 	ks_buf_release(&state->url);
 	ks_buf_release(&state->verdict);
 	ks_buf_release(&state->message);
+	ks_buf_release(&state->fork);
 	ks_buf_release(&state->cosigners);
 }
 
@@ -83,13 +84,22 @@ read_number(struct ks_span text, uint64_t *out)
 	return ks_checkpoint_read_number(text, out);
 }
 
+static bool
+read_time(struct ks_span text, int64_t *out)
+{
+	uint64_t number = 0;
+	bool valid = read_number(text, &number);
+
+	*out = (int64_t)number;
+	return valid;
+}
+
 /* "NAME VALUE"; names that are not known are passed over. */
 static bool
 take_line(struct ks_mirror_state *state, struct ks_span line)
 {
 	const uint8_t *blank = memchr(line.data, ' ', line.len);
 	struct ks_span name, value;
-	uint64_t number;
 
 	if (blank == NULL)
 		return false;
@@ -114,11 +124,12 @@ take_line(struct ks_mirror_state *state, struct ks_span line)
 			(const char *)value.data);
 	else if (ks_span_is(name, "purge"))
 		state->purge = ks_span_is(value, "due");
-	else if (ks_span_is(name, "checked")) {
-		if (!read_number(value, &number))
-			return false;
-		state->checked = (int64_t)number;
-	}
+	else if (ks_span_is(name, "fork"))
+		ks_buf_append(&state->fork, value);
+	else if (ks_span_is(name, "checked"))
+		return read_time(value, &state->checked);
+	else if (ks_span_is(name, "good"))
+		return read_time(value, &state->good);
 	return true;
 }
 
@@ -189,7 +200,7 @@ print_oid(struct ks_buf *out, const char *name, const struct ks_oid *oid)
 static void
 print_text(struct ks_buf *out, const char *name, struct ks_buf *text)
 {
-	char shown[KS_ERROR_MESSAGE_MAX];
+	char shown[2048];
 
 	if (text->len > 0)
 		ks_buf_printf(out, "%s %s\n", name, ks_printable(shown,
@@ -206,12 +217,14 @@ print(struct ks_mirror_state *state, struct ks_buf *out)
 		ks_buf_cstr(&state->url));
 	print_oid(out, "upstream", &state->upstream);
 	print_oid(out, "snapshot", &state->snapshot);
-	ks_buf_printf(out, "size %llu\ntail %llu\nchecked %llu\n",
+	ks_buf_printf(out, "size %llu\ntail %llu\nchecked %llu\ngood %llu\n",
 		(unsigned long long)state->size,
 		(unsigned long long)state->tail,
-		(unsigned long long)state->checked);
+		(unsigned long long)state->checked,
+		(unsigned long long)state->good);
 	print_text(out, "verdict", &state->verdict);
 	print_text(out, "message", &state->message);
+	print_text(out, "fork", &state->fork);
 	if (state->purge)
 		ks_buf_text(out, "purge due\n");
 	while (ks_log_next_line(&rest, &line))

@@ -43,3 +43,52 @@ follow() {
 	expect 1 kistore mirror clone --key "$THIEF" demo.git m.git
 	out_has 'refused: damaged: '
 }
+
+@test "status says since when it goes wrong, and that a fork was seen" {
+	kistore mirror clone --key "$VKEY" demo.git m.git >/dev/null
+	expect 0 kistore -C m.git mirror status
+	out_lacks 'last good at'
+	mv demo.git away.git
+	SOURCE_DATE_EPOCH=1787003600 follow 5 'refused: unreachable: '
+	expect 5 kistore -C m.git mirror status
+	grep -qx 'last asked at 2026-08-17T21:53:20Z' "$OUT"
+	grep -qx 'last good at 2026-08-17T20:53:20Z' "$OUT"
+	expect 5 kistore -C m.git mirror status --json
+	jq -e '.checked == "2026-08-17T21:53:20Z" and .fork == null and
+		.good == "2026-08-17T20:53:20Z"' "$OUT"
+	cp -R away.git demo.git
+	fork_log log.key
+	follow 1 'refused: fork: '
+	evidence=$(sed -n 's/^evidence: //p' "$OUT")
+	[ -s "$evidence" ]
+	# That it was is told until the evidence is taken away.
+	rm -rf demo.git
+	mv away.git demo.git
+	follow 0 'current: '
+	expect 0 kistore -C m.git mirror status
+	out_has "a fork was seen, and the evidence is to be published: $evidence"
+	expect 0 kistore -C m.git mirror status --json
+	jq -e --arg at "$evidence" '.fork == $at' "$OUT"
+	mv "$evidence" published
+	expect 0 kistore -C m.git mirror status
+	out_lacks 'a fork was seen'
+}
+
+@test "who has no pin is told of which log, and whose pins count" {
+	expect 6 kistore mirror clone demo.git m.git
+	out_has "refused: not trusted: no key is trusted for its origin, \"$ORIGIN\": name one that you have from elsewhere (--key or --policy)"
+	kistore mirror clone --key "$VKEY" demo.git m.git >/dev/null
+	XDG_STATE_HOME=$PWD/another follow 6 \
+		'(--key or --policy), or be the user who pinned one'
+}
+
+@test "status of a clone that has not come to an end" {
+	git init -q --bare m.git
+	printf 'kistore-mirror/1\nurl %s/demo.git\n' "$PWD" >m.git/kistore-mirror
+	expect 0 kistore -C m.git mirror status
+	out_has 'never: nothing was accepted yet (kistore mirror update goes on)'
+	expect 0 kistore -C m.git mirror status --json
+	jq -e '.verdict == "never" and .checked == null and .good == null' "$OUT"
+	follow 6 'refused: not trusted: '
+	follow 0 'updated: ' --key "$VKEY"
+}
