@@ -92,3 +92,48 @@ follow() {
 	follow 6 'refused: not trusted: '
 	follow 0 'updated: ' --key "$VKEY"
 }
+
+@test "what the README tells to type works, for two mirrors and a policy" {
+	need_command jq
+	mkdir srv srv/www bin etc
+	ln -s "$(realpath "$KISTORE")" bin/kistore
+	PATH=$PWD/bin:$PATH
+	unset SOURCE_DATE_EPOCH
+	sed -n '/^## For the mirror operator/,/^## Map/p' "$REPO/README.md" |
+		sed "s|/srv/|$PWD/srv/|g; s|/etc/kistore/|$PWD/etc/|g
+		s|https://[^ ]*|$PWD/demo.git|; s|KEY $PWD|\"\$(cat log.vkey)\" $PWD|" |
+		awk '/^```/ { on = !on; n += on; next } on { print > ("block" n) }'
+	cp block2 bin/follow
+	chmod +x bin/follow
+	expect 0 bash -euo pipefail block1
+	# shellcheck disable=SC2016 # for the shell that runs it
+	sed -i 's/^\(kistore key show\) \(.*\) | head .*/\1 \2 >shown/' block5
+	expect 0 bash -euo pipefail block5
+	expect 0 bin/follow
+	silent_out
+	cmp cosigned.note srv/cosigned.note
+	[ -s srv/www/records/checkpoint ]
+	expect 0 sh block4
+	# The other mirror, and the archive.
+	kistore mirror clone --key "$VKEY" demo.git south.git >/dev/null
+	kistore -C south.git mirror cosign --key witness.key >south.note 2>err
+	sed "s|^log .*|log $VKEY|
+		s|^\(witness north\).*|\1 $(head -n 1 shown)|
+		s|^\(witness south\).*|\1 $(vkey_of witness.key 04)|" block6 >policy
+	expect 6 kistore -C srv/mirror.git verify --policy policy
+	verdict 'untrusted key: 1 of the 2 members of mirrors have cosigned'
+	for note in cosigned.note south.note; do
+		kistore snapshot add-cosignature --policy policy "$note" >/dev/null
+	done
+	expect 0 kistore mirror clone --policy policy demo.git follower.git
+	out_has 'cosigned by 2, '
+	expect 0 bin/follow
+	expect 0 kistore -C srv/mirror.git verify --policy policy
+	# What goes wrong is printed, and so mailed.
+	mv demo.git away.git
+	expect 5 bin/follow
+	out_has 'refused: unreachable: '
+	expect 0 sh block4
+	sed -i "s/^good .*/good 1787000000/" srv/mirror.git/kistore-mirror
+	expect 1 sh block4
+}
