@@ -641,7 +641,7 @@ take_url(struct ks_mirror *mirror, const char *url, struct ks_error *err)
 	size_t i;
 
 	for (i = 0; url[i] != '\0'; i++)
-		if ((unsigned char)url[i] < ' ')
+		if ((unsigned char)url[i] < ' ' || url[i] == 0x7f)
 			return ks_fail(err, KS_USAGE, "an address has no "
 				"control characters");
 	if (i == 0)
