@@ -123,8 +123,9 @@ run_command(struct ks_cli *cli, int argc, char **argv, struct ks_error *err)
 	status = check_features(cli, err);
 	if (status != KS_OK)
 		return status;
-	/* Commands without a store have nothing to put in order. */
-	if ((cli->cmd->features & KS_HAS_STORE) != 0)
+	/* Commands that have no store and make none have nothing to put in
+	 * order. */
+	if ((cli->cmd->features & (KS_HAS_STORE | KS_HAS_WAIT)) != 0)
 		ks_cli_catch_signals();
 	return cli->cmd->run(cli, err);
 }
