@@ -20,6 +20,23 @@
 
 /* ---- making and removing it ------------------------------------------ */
 
+/* What is no directory goes: a link may lead anywhere. */
+static void
+clear_way(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+		(void)unlink(path);
+}
+
+static void
+remove_below(const char *path, const char *prefix)
+{
+	clear_way(path);
+	ks_git_remove_below(path, prefix);
+}
+
 /* What git left there when it died: its locks, and half of what it fetched.
  * References are fetched again; objects that are whole stay. */
 static void
@@ -40,11 +57,11 @@ sweep_aside(const char *path)
 	}
 	ks_buf_printf(&name, "%s/refs", path);
 	if (ks_buf_check(&name, NULL) == KS_OK)
-		ks_git_remove_below(ks_buf_cstr(&name), NULL);
+		remove_below(ks_buf_cstr(&name), NULL);
 	ks_buf_clear(&name);
 	ks_buf_printf(&name, "%s/objects/pack", path);
 	if (ks_buf_check(&name, NULL) == KS_OK)
-		ks_git_remove_below(ks_buf_cstr(&name), "tmp_");
+		remove_below(ks_buf_cstr(&name), "tmp_");
 	ks_buf_release(&name);
 }
 
@@ -53,13 +70,13 @@ open_or_create(struct ks_gitdb **out, const char *path, struct ks_error *err)
 {
 	struct ks_gitdb *found = NULL;
 
+	clear_way(path);
 	sweep_aside(path);
 	if (ks_gitdb_open(&found, path, false, NULL) == KS_OK) {
 		*out = found;
 		return KS_OK;
 	}
 	ks_git_remove_below(path, NULL);
-	(void)unlink(path);
 	return ks_gitdb_create(out, path, false, err);
 }
 
@@ -139,7 +156,7 @@ ks_gitdb_remove_aside(const struct ks_gitdb *db)
 	char *path = ks_git_join(db->directory, ASIDE);
 
 	if (path != NULL) {
-		ks_git_remove_below(path, NULL);
+		remove_below(path, NULL);
 		(void)remove(path);
 	}
 	free(path);

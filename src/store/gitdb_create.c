@@ -31,9 +31,31 @@ count_names(const char *path)
 	return count;
 }
 
-static void
-remove_at(const char *path, const char *prefix, int depth)
+/* Removing: what is deeper than that is moved up first, for names come from
+ * anybody (a tag may be snapshot/1/2/3/4…). */
+struct removal {
+	const char *root, *prefix;
+	unsigned moved;
+};
+
+static bool
+move_up(struct removal *removal, const char *path)
 {
+	char name[4096];
+	int n = snprintf(name, sizeof(name), "%s/%sdeep-%u", removal->root,
+		removal->prefix == NULL ? "" : removal->prefix,
+		removal->moved);
+
+	if (n < 0 || (size_t)n >= sizeof(name) || rename(path, name) != 0)
+		return false;
+	removal->moved++;
+	return true;
+}
+
+static void
+remove_at(struct removal *removal, const char *path, int depth)
+{
+	const char *prefix = depth == 0 ? removal->prefix : NULL;
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
 
@@ -49,8 +71,12 @@ remove_at(const char *path, const char *prefix, int depth)
 			(prefix != NULL && strncmp(entry->d_name, prefix,
 			strlen(prefix)) != 0))
 			continue;
-		if (S_ISDIR(st.st_mode) && depth < CREATE_DEPTH)
-			remove_at(name, NULL, depth + 1);
+		if (S_ISDIR(st.st_mode) && depth == CREATE_DEPTH) {
+			if (move_up(removal, name))
+				continue;
+		} else if (S_ISDIR(st.st_mode)) {
+			remove_at(removal, name, depth + 1);
+		}
 		(void)remove(name);
 	}
 	if (dir != NULL)
@@ -60,7 +86,13 @@ remove_at(const char *path, const char *prefix, int depth)
 void
 ks_git_remove_below(const char *path, const char *prefix)
 {
-	remove_at(path, prefix, 0);
+	struct removal removal = { .root = path, .prefix = prefix };
+	unsigned before;
+
+	do {
+		before = removal.moved;
+		remove_at(&removal, path, 0);
+	} while (removal.moved > before);
 }
 
 /* Make `path` and the directories above it; *made is the length of the
