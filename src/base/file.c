@@ -227,8 +227,8 @@ create_beside(const char *path, struct ks_span bytes, mode_t mode,
 	for (i = 0; i < ATTEMPTS && status == KS_EXISTS; i++) {
 		ks_buf_clear(temp);
 		ks_buf_append(temp, parent_of(path));
-		ks_buf_printf(temp, ".kistore-%ld-%u", (long)getpid(),
-			atomic_fetch_add(&counter, 1));
+		ks_buf_printf(temp, KS_FILE_TEMPORARY "%ld-%u",
+			(long)getpid(), atomic_fetch_add(&counter, 1));
 		(void)ks_buf_cstr(temp);
 		if (ks_buf_check(temp, err) != KS_OK)
 			return KS_NOMEM;

@@ -44,6 +44,9 @@ enum ks_status ks_file_sync(const char *path, struct ks_error *err)
 enum ks_status ks_file_sync_parent(const char *path, struct ks_error *err)
 	KS_CHECKED;
 
+/* What the name of a temporary begins with: one who dies leaves it. */
+#define KS_FILE_TEMPORARY ".kistore-"
+
 /* Make `path` a new regular file that holds `bytes`, with `mode` (less the
  * umask), in place of what is there; durable when it returns. A symbolic link
  * at `path` is replaced, not followed. After a failure `path` is as before

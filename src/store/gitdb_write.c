@@ -229,6 +229,7 @@ sweep(struct ks_gitdb *db, struct ks_error *err)
 	if (status != KS_OK)
 		return status;
 	ks_git_pack_sweep(db);
+	ks_git_remove_below(db->directory, KS_FILE_TEMPORARY);
 	sweep_file(db->directory, TEMPORARY);
 	sweep_file(db->gitdir, KS_GIT_INDEX_COPY);
 	sweep_file(db->gitdir, KS_GIT_INDEX_COPY ".lock");
