@@ -137,3 +137,22 @@ follow() {
 	sed -i "s/^good .*/good 1787000000/" srv/mirror.git/kistore-mirror
 	expect 1 sh block4
 }
+
+@test "a clone that is interrupted leaves nothing, and nothing runs on" {
+	printf '#!/bin/sh\necho $$ >%s/asked\nexec sleep 60\n' "$PWD" >ssh
+	chmod +x ssh
+	GIT_SSH=$PWD/ssh "$KISTORE" mirror clone --key "$VKEY" host:x m.git \
+		2>err 3>&- &
+	pid=$!
+	until [ -s asked ]; do
+		kill -0 "$pid"
+		sleep 0.05
+	done
+	kill -TERM "$pid"
+	rc=0
+	wait "$pid" || rc=$?
+	[ "$rc" -eq 143 ]
+	grep -qx 'kistore: interrupted' err
+	[ ! -e m.git ]
+	until ! kill -0 "$(<asked)" 2>/dev/null; do sleep 0.05; done
+}
