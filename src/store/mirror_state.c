@@ -157,6 +157,8 @@ check_memory(const struct ks_mirror_state *state, struct ks_error *err)
 		status = ks_buf_check(&state->verdict, err);
 	if (status == KS_OK)
 		status = ks_buf_check(&state->message, err);
+	if (status == KS_OK)
+		status = ks_buf_check(&state->fork, err);
 	return status == KS_OK ? ks_buf_check(&state->cosigners, err) : status;
 }
 
