@@ -658,41 +658,43 @@ take_url(struct ks_mirror *mirror, const char *url, struct ks_error *err)
 
 /* Take over what is there, if it is a clone from the same place that died:
  * nothing was accepted, or was and could not be told yet. */
-static bool
-take_left(struct ks_mirror *mirror)
+static enum ks_status
+take_left(struct ks_mirror *mirror, const char *directory,
+	struct ks_error *err)
 {
 	struct ks_mirror_state state = KS_MIRROR_STATE_INIT;
 	struct ks_git_head head = { .unborn = false };
-	bool left = ks_mirror_state_read(mirror->db, &state, NULL) == KS_OK &&
+	bool same = ks_mirror_state_read(mirror->db, &state, NULL) == KS_OK &&
 		ks_span_equal(ks_buf_span(&state.url),
 		ks_buf_span(&mirror->state.url)) &&
-		ks_gitdb_head(mirror->db, &head, NULL) == KS_OK &&
-		(head.unborn || state.verdict.len == 0);
+		ks_gitdb_head(mirror->db, &head, NULL) == KS_OK;
 
-	if (!left) {
-		ks_mirror_state_release(&state);
-		return false;
+	if (same && (head.unborn || state.verdict.len == 0)) {
+		ks_mirror_state_release(&mirror->state);
+		mirror->state = state;
+		return KS_OK;
 	}
-	ks_mirror_state_release(&mirror->state);
-	mirror->state = state;
-	return true;
+	ks_mirror_state_release(&state);
+	return ks_fail(err, KS_EXISTS, same ? "%s: is a mirror of that "
+		"already (kistore mirror update)" : "%s: exists and is not "
+		"empty", directory);
 }
 
 /* Go on with it, unless somebody else does: that is seen under the lock. */
 static enum ks_status
 go_on(struct ks_mirror *mirror, const char *directory, struct ks_error *err)
 {
-	enum ks_status status = KS_OK;
-	bool left = ks_gitdb_open(&mirror->db, directory, false, NULL) ==
-		KS_OK && take_left(mirror);
+	enum ks_status status = ks_gitdb_open(&mirror->db, directory, false,
+		NULL);
 
-	if (left) {
-		status = lock(mirror, err);
-		left = take_left(mirror);
-	}
-	if (status == KS_OK && !left)
-		status = ks_fail(err, KS_EXISTS, "%s: exists and is not empty",
+	if (status != KS_OK)
+		return ks_fail(err, KS_EXISTS, "%s: exists and is not empty",
 			directory);
+	status = take_left(mirror, directory, err);
+	if (status == KS_OK)
+		status = lock(mirror, err);
+	if (status == KS_OK)
+		status = take_left(mirror, directory, err);
 	return status == KS_OK ? open_base(mirror, err) : status;
 }
 
