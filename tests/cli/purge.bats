@@ -4,6 +4,7 @@
 
 load ../lib/common
 load ../lib/hostile
+load ../lib/history
 
 CLONES='kistore: clones elsewhere keep what they have until they take over the '
 CLONES+='rewritten history and purge'
@@ -51,43 +52,6 @@ take_down() {
 victim_path() {
 	local hex=${victim#sha256:}
 	echo "objects/${hex:0:1}/${hex:1:2}/${hex:3}.zst"
-}
-
-everything() {
-	git -C "$1" cat-file --batch-all-objects --batch --unordered
-}
-
-# The same, and what is in frames. Dictionaries stay (T16).
-texts() {
-	git -C "$1" cat-file --batch-all-objects --batch-check --unordered |
-		grep -vF "$(git -C "$1" ls-tree -r HEAD dictionaries/ |
-			sed 's/.*blob \([0-9a-f]*\).*/\1/' | grep . ||
-			echo none)" >objects
-	cut -d' ' -f1 objects | git -C "$1" cat-file --batch
-	grep ' blob ' objects | while read -r id _; do
-		git -C "$1" cat-file blob "$id" | zstd -qdc 2>/dev/null || true
-	done
-}
-
-# found STORE TEXT…, gone STORE TEXT…: in git objects, packed and loose.
-found() {
-	local store=$1 text
-	shift
-	texts "$store" >all
-	for text; do
-		grep -qaF -- "$text" all || { echo "not there: $text"; return 1; }
-	done
-}
-
-# Nor in any other file, the index and git's own among them.
-gone() {
-	local store=$1 text
-	shift
-	texts "$store" >all
-	for text; do
-		! grep -qaF -- "$text" all || { echo "there: $text"; return 1; }
-		! grep -rlaF -- "$text" "$store" || return 1
-	done
 }
 
 # Authors, dates, messages and the shape of history.
