@@ -392,6 +392,9 @@ enum ks_status ks_gitdb_index_pack(struct ks_gitdb *db, const char *pack,
  */
 #define KS_GIT_FETCHED "refs/kistore/fetched"
 
+/* What a message begins with where it is this machine that has no git. */
+#define KS_GIT_CANNOT_RUN "cannot run git"
+
 /* The commit that HEAD leads to at `url`. KS_IO with git's reason when it
  * cannot be asked, KS_NOT_FOUND when there is none. */
 enum ks_status ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,

@@ -231,7 +231,7 @@ run_git(char *const arguments[], const char *what,
 	if (rc != 0) {
 		(void)close(ends[0]);
 		return ks_fail(err, rc == ENOMEM ? KS_NOMEM : KS_IO,
-			"cannot run git: %s", rc == ENOENT ?
+			KS_GIT_CANNOT_RUN ": %s", rc == ENOENT ?
 			"it is not installed" : "it does not start");
 	}
 	status = listen_to(ends[0], pid, &said, err);

@@ -134,7 +134,7 @@ ks_mirror_open(struct ks_mirror *mirror, const char *directory,
 static const char *
 why(const struct ks_error *err, char out[400])
 {
-	(void)snprintf(out, 400, "%s", err->message);
+	(void)snprintf(out, 400, "%.399s", err->message);
 	return out;
 }
 
@@ -190,6 +190,8 @@ get(struct ks_mirror *mirror, struct ks_error *err)
 		return KS_CANCELLED;
 	if (status == KS_NOMEM)
 		return ks_fail_nomem(err);
+	if (ks_span_begins(ks_span_text(said.message), KS_GIT_CANNOT_RUN))
+		return ks_fail(err, KS_IO, "%s", said.message);
 	if (status != KS_OK) {
 		ks_mirror_say(mirror, status == KS_NOT_FOUND ? "unsigned" :
 			"unreachable", "%s", why(&said, text));

@@ -546,7 +546,7 @@ refuses_policy() {
 		'-C m.git mirror update'; do
 		# shellcheck disable=SC2086 # words
 		expect 2 third $command --policy policy
-		err_has 'the policy: policy line 3: the public key stands in the policy already, and one key counts once'
+		err_has 'the policy: line 3: the public key stands in the policy already, and one key counts once'
 		silent_out
 	done
 	[ ! -e c.git ]

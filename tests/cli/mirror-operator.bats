@@ -156,3 +156,13 @@ follow() {
 	[ ! -e m.git ]
 	until ! kill -0 "$(<asked)" 2>/dev/null; do sleep 0.05; done
 }
+
+@test "without git it is this machine that is told of" {
+	kistore mirror clone --key "$VKEY" demo.git m.git >/dev/null
+	mkdir none
+	rc=0
+	PATH=$PWD/none "$KISTORE" -C m.git mirror update >out 2>err || rc=$?
+	[ "$rc" -eq 5 ]
+	grep -qx 'kistore: cannot run git: it is not installed' err
+	[ ! -s out ]
+}

@@ -549,7 +549,7 @@ ten_of_eleven() {
 
 @test "without a pin and without a key nothing is trusted" {
 	forget
-	refuses 'not trusted' 6 'no key is trusted for its origin: name one that you have from elsewhere (--key or --policy)'
+	refuses 'not trusted' 6 'no key is trusted for its origin, "archive.example/log": name one that you have from elsewhere (--key or --policy), or be the user who pinned one'
 	clone_refuses 'not trusted' 6 'no key is trusted for its origin'
 	[ ! -e "$XDG_STATE_HOME/kistore" ]
 }

@@ -53,7 +53,8 @@ pinned: trusted for its origin from now on"
 		(.root | test("^sha256:[0-9a-f]{64}$")) and (del(.root) == {
 		schema: "kistore-mirror-clone/1", verdict: "updated",
 		message: "signed by \($signer)", url: $url, origin: $origin,
-		checked: "2026-08-17T20:53:20Z", size: 9, before: 0,
+		checked: "2026-08-17T20:53:20Z",
+		good: "2026-08-17T20:53:20Z", fork: null, size: 9, before: 0,
 		unsignedTail: 0, changed: true, rewritten: false, whole: true,
 		objects: 7, damaged: 0, absent: 0, carried: 0, purged: false,
 		interrupted: false, cosignatures: 0, signature: {
