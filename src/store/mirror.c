@@ -132,7 +132,7 @@ ks_mirror_open(struct ks_mirror *mirror, const char *directory,
 /* ---- fetching -------------------------------------------------------- */
 
 static const char *
-why(const struct ks_error *err, char out[400])
+reason_of(const struct ks_error *err, char out[400])
 {
 	(void)snprintf(out, 400, "%.399s", err->message);
 	return out;
@@ -162,7 +162,7 @@ fetch(struct ks_mirror *mirror, struct ks_error *err)
 		return ks_mirror_blame(mirror, status, &said, err);
 	ks_mirror_say(mirror, "half-updated", "it does not deliver what its "
 		"HEAD leads to (try again later: it is being updated, is "
-		"damaged, or the transfer broke off): %s", why(&said, text));
+		"damaged, or the transfer broke off): %s", reason_of(&said, text));
 	return KS_OK;
 }
 
@@ -194,7 +194,7 @@ get(struct ks_mirror *mirror, struct ks_error *err)
 		return ks_fail(err, KS_IO, "%s", said.message);
 	if (status != KS_OK) {
 		ks_mirror_say(mirror, status == KS_NOT_FOUND ? "unsigned" :
-			"unreachable", "%s", why(&said, text));
+			"unreachable", "%s", reason_of(&said, text));
 		return KS_OK;
 	}
 	mirror->snapshot = mirror->state.snapshot;
