@@ -153,9 +153,10 @@ enum ks_status ks_gitdb_blob_use(struct ks_gitdb *db,
 
 /* Call `visit` for each file that one tree has and the other has not, or that
  * differs, in git's order of paths; `old` or `new` is NULL where there is none.
- * A directory that is only in `from` is told as one entry. Trees that are equal
- * are not read. A status other than KS_OK from `visit` stops and is returned;
- * KS_CORRUPT: a tree is damaged, has unsafe names, or is too deep. */
+ * A directory that is only in `from`, or empty in `to`, is told as one entry.
+ * Trees that are equal are not read. A status other than KS_OK from `visit`
+ * stops and is returned; KS_CORRUPT: a tree is damaged, has unsafe names, or is
+ * too deep. */
 typedef enum ks_status ks_git_difference_fn(void *arg, const char *path,
 	const struct ks_git_entry *old, const struct ks_git_entry *new,
 	struct ks_error *err);

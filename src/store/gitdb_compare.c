@@ -25,6 +25,17 @@ is_tree(uint32_t mode)
 	return mode == KS_GIT_MODE_TREE;
 }
 
+/* The one tree without entries. */
+static bool
+is_empty(const struct ks_oid *tree)
+{
+	static const struct ks_oid empty = { { 0x4b, 0x82, 0x5d, 0xc6, 0x42,
+		0xcb, 0x6e, 0xb9, 0xa0, 0x60, 0xe5, 0x4b, 0xf8, 0xd6, 0x92,
+		0x88, 0xfb, 0xee, 0x49, 0x04 } };
+
+	return ks_oid_equal(tree, &empty);
+}
+
 static enum ks_status
 not_sound(const struct comparing *comparing, struct ks_error *err)
 {
@@ -129,7 +140,7 @@ tell(struct comparing *comparing, const struct ks_git_entry *old,
 	if (old != NULL && new != NULL && old->mode == new->mode &&
 		ks_oid_equal(&old->oid, &new->oid))
 		return KS_OK;
-	if (new != NULL && is_tree(new->mode))
+	if (new != NULL && is_tree(new->mode) && !is_empty(&new->oid))
 		return descend(comparing, old, new, err);
 	ks_buf_text(&comparing->path, known->name);
 	(void)ks_buf_cstr(&comparing->path);

@@ -1254,6 +1254,32 @@ differences_of_trees_are_told_in_order_of_paths(void **state)
 	ks_gitdb_close(db);
 }
 
+/* Git's index has none, but a tree can. */
+static void
+a_directory_without_files_is_a_difference(void **state)
+{
+	struct ks_gitdb *db = create("r", false);
+	struct ks_oid from = tree_of("a=1 d/b=1");
+	struct ks_oid none = parse(output("git -C r mktree </dev/null"));
+	struct ks_oid empty = parse(output("cd r; "
+		"e=$(git mktree </dev/null); d=$(printf '040000 tree %s\t"
+		"e\n' $e | git mktree); printf '040000 tree %s\td\n"
+		"040000 tree %s\tf\n' $d $e | git mktree"));
+	struct told told;
+
+	(void)state;
+	assert_int_equal(compare(db, &from, &empty, &told, NULL), KS_OK);
+	assert_string_equal(ks_buf_cstr(&told.text), "- a - d/b + d/e + f ");
+	ks_buf_release(&told.text);
+	assert_int_equal(compare(db, &empty, &none, &told, NULL), KS_OK);
+	assert_string_equal(ks_buf_cstr(&told.text), "- d/ - f/ ");
+	ks_buf_release(&told.text);
+	assert_int_equal(compare(db, &empty, &from, &told, NULL), KS_OK);
+	assert_string_equal(ks_buf_cstr(&told.text), "+ a + d/b - d/e/ - f/ ");
+	ks_buf_release(&told.text);
+	ks_gitdb_close(db);
+}
+
 static void
 a_comparison_ends_where_it_is_told_to(void **state)
 {
@@ -2018,6 +2044,7 @@ main(void)
 		TEST(a_blob_whose_pieces_fail_is_not_there),
 		TEST(a_blob_is_used_without_a_copy),
 		TEST(differences_of_trees_are_told_in_order_of_paths),
+		TEST(a_directory_without_files_is_a_difference),
 		TEST(a_comparison_ends_where_it_is_told_to),
 		TEST(trees_that_are_equal_are_not_read),
 		TEST(trees_with_bad_names_or_order_are_corrupt_on_either_side),
