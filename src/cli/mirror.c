@@ -167,6 +167,8 @@ ks_cli_mirror_follow(struct ks_cli *cli, bool clone, struct ks_error *err)
 
 	if (!ks_opt_parse(cli, options, KS_COUNT(options), &status, err))
 		return status;
+	/* A clone, too, has a git to stop and a directory to remove. */
+	ks_cli_catch_signals();
 	status = ks_cli_write_options(cli, &mirror.write, err);
 	if (status == KS_OK)
 		status = ks_cli_trust_read(cli, &trust, err);

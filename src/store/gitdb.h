@@ -382,9 +382,9 @@ enum ks_status ks_gitdb_index_pack(struct ks_gitdb *db, const char *pack,
  * What comes from elsewhere: fetched aside with stock git, and adopted only
  * when it was found right. The caller holds the store's lock.
  *
- *	ks_gitdb_remote_head(db, url, &oid, &err);	is there anything new?
+ *	ks_gitdb_remote_head(db, url, watch, &oid, &err);	anything new?
  *	ks_gitdb_aside(&aside, db, &err);
- *	ks_gitdb_fetch(aside, url, lock, &err);
+ *	ks_gitdb_fetch(aside, url, lock, watch, &err);
  *	... looks at KS_GIT_FETCHED in `aside`
  *	ks_gitdb_adopt(db, aside, &err);
  *	ks_gitdb_move(db, &commit, &err);
@@ -397,7 +397,8 @@ enum ks_status ks_gitdb_index_pack(struct ks_gitdb *db, const char *pack,
 #define KS_GIT_CANNOT_RUN "cannot run git"
 
 /* The commit that HEAD leads to at `url`. KS_IO with git's reason when it
- * cannot be asked, KS_NOT_FOUND when there is none. */
+ * cannot be asked, KS_NOT_FOUND when there is none. Here and below, `watch` (or
+ * NULL) may end the wait for a server that says nothing: KS_CANCELLED. */
 enum ks_status ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
 	const struct ks_watch *watch, struct ks_oid *head,
 	struct ks_error *err) KS_CHECKED;

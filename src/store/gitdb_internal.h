@@ -236,7 +236,8 @@ struct ks_git_channels {
 
 /* Run a command of git on the repository; nothing that this names is executed.
  * `words` are options of git, the command `what` and its own options, and end
- * with NULL. KS_IO with git's reason. */
+ * with NULL. KS_IO with git's reason; KS_CANCELLED: the watcher wants to stop,
+ * and git was stopped. */
 enum ks_status ks_git_run(struct ks_gitdb *db, const char *what,
 	const char *const words[], const struct ks_git_channels *channels,
 	struct ks_error *err) KS_CHECKED;

@@ -13,10 +13,14 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "store/watch.h"
+
+/* So long git has to end when it is asked to, in steps of 20 ms. */
+#define STOP_STEPS 100
 
 extern char **environ;
 
@@ -82,34 +86,64 @@ set_actions(posix_spawn_file_actions_t *actions,
 	return rc;
 }
 
+/* What git runs itself (for http, ssh) does not end with it, so that where it
+ * may have to be stopped they are a group of processes of their own. Not where
+ * there is a terminal, at which ssh may have to ask: there ^C reaches them. */
+static int
+set_group(posix_spawnattr_t *attributes, const struct ks_git_channels *channels,
+	bool *is_group)
+{
+	int terminal;
+
+	*is_group = false;
+	if (channels->watch == NULL)
+		return 0;
+	terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	if (terminal >= 0) {
+		(void)close(terminal);
+		return 0;
+	}
+	*is_group = true;
+	return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP);
+}
+
 static int
 spawn_git(char *const arguments[], const struct ks_git_channels *channels,
-	pid_t *pid)
+	pid_t *pid, bool *is_group)
 {
 	char prompt[] = "GIT_TERMINAL_PROMPT=0";
 	char no_grafts[] = "GIT_GRAFT_FILE=/dev/null";
 	char **environment = git_environment(prompt, channels->no_grafts ?
 		no_grafts : NULL);
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
 	int rc, held;
 
 	if (environment == NULL)
 		return ENOMEM;
+	rc = posix_spawnattr_init(&attributes);
+	if (rc != 0) {
+		free(environment);
+		return rc;
+	}
 	rc = posix_spawn_file_actions_init(&actions);
 	if (rc == 0) {
 		rc = set_actions(&actions, channels);
+		if (rc == 0)
+			rc = set_group(&attributes, channels, is_group);
 		/* The copy is inherited, and so by what git runs itself. */
 		held = channels->lock < 0 ? -1 :
 			fcntl(channels->lock, F_DUPFD, STDERR_FILENO + 1);
 		if (rc == 0 && channels->lock >= 0 && held < 0)
 			rc = errno;
 		if (rc == 0)
-			rc = posix_spawnp(pid, "git", &actions, NULL,
+			rc = posix_spawnp(pid, "git", &actions, &attributes,
 				arguments, environment);
 		if (held >= 0)
 			(void)close(held);
 		(void)posix_spawn_file_actions_destroy(&actions);
 	}
+	(void)posix_spawnattr_destroy(&attributes);
 	free(environment);
 	return rc;
 }
@@ -170,10 +204,9 @@ take_byte(struct said *said, char byte)
 	said->line[said->used] = '\0';
 }
 
-/* Read all; where the watcher has had enough, git is told to end. What git has
- * started itself may hold the pipe for longer. */
+/* Read all, unless the watcher wants to stop before. */
 static enum ks_status
-listen_to(int fd, pid_t pid, struct said *said, struct ks_error *err)
+listen_to(int fd, struct said *said, struct ks_error *err)
 {
 	enum ks_status status = KS_OK;
 	char bytes[512];
@@ -181,10 +214,8 @@ listen_to(int fd, pid_t pid, struct said *said, struct ks_error *err)
 
 	while (n > 0) {
 		status = ks_watch_wait(said->watch, fd, err);
-		if (status != KS_OK) {
-			(void)kill(pid, SIGTERM);
+		if (status != KS_OK)
 			return status;
-		}
 		n = read(fd, bytes, sizeof(bytes));
 		for (i = 0; i < n; i++)
 			take_byte(said, bytes[i]);
@@ -192,6 +223,22 @@ listen_to(int fd, pid_t pid, struct said *said, struct ks_error *err)
 			n = 1;
 	}
 	return status;
+}
+
+/* A server that says nothing must not keep us: git is asked to end, so that it
+ * removes what it has begun, and then made to. */
+static void
+stop(pid_t pid, bool is_group)
+{
+	const struct timespec step = { .tv_nsec = 20000000 };
+	int left = STOP_STEPS;
+
+	(void)kill(is_group ? -pid : pid, SIGTERM);
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		if (left-- == 0)
+			(void)kill(is_group ? -pid : pid, SIGKILL);
+		(void)nanosleep(&step, NULL);
+	}
 }
 
 static enum ks_status
@@ -216,17 +263,18 @@ run_git(char *const arguments[], const char *what,
 {
 	struct ks_git_channels channels = *given;
 	struct said said = { .watch = channels.watch };
-	enum ks_status status, ended;
 	int ends[2];
 	pid_t pid;
+	bool is_group = false;
 	int rc;
+	enum ks_status status;
 
 	if (pipe(ends) != 0)
 		return ks_fail_errno(err, "git %s", what);
 	(void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
 	(void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 	channels.messages = ends[1];
-	rc = spawn_git(arguments, &channels, &pid);
+	rc = spawn_git(arguments, &channels, &pid, &is_group);
 	(void)close(ends[1]);
 	if (rc != 0) {
 		(void)close(ends[0]);
@@ -234,10 +282,13 @@ run_git(char *const arguments[], const char *what,
 			KS_GIT_CANNOT_RUN ": %s", rc == ENOENT ?
 			"it is not installed" : "it does not start");
 	}
-	status = listen_to(ends[0], pid, &said, err);
+	status = listen_to(ends[0], &said, err);
 	(void)close(ends[0]);
-	ended = wait_for(pid, what, said.line, status == KS_OK ? err : NULL);
-	return status == KS_OK ? ended : status;
+	if (status != KS_OK) {
+		stop(pid, is_group);
+		return status;
+	}
+	return wait_for(pid, what, said.line, err);
 }
 
 enum ks_status

@@ -634,6 +634,24 @@ ks_mirror_status(const char *directory, struct ks_mirror_result *result,
 
 /* ---- cloning --------------------------------------------------------- */
 
+/* "https://user:secret@host/": it would stand in a file that others can read,
+ * in what `status` prints, and in the list of processes. */
+static bool
+has_password(const char *url)
+{
+	const char *at = strstr(url, "://");
+	const char *colon;
+	size_t len;
+
+	if (at == NULL)
+		return false;
+	at += 3;
+	len = strcspn(at, "/?#");
+	colon = memchr(at, ':', len);
+	return colon != NULL && memchr(colon, '@', len -
+		(size_t)(colon - at)) != NULL;
+}
+
 /* A path is made absolute, for an update may be begun elsewhere. */
 static enum ks_status
 take_url(struct ks_mirror *mirror, const char *url, struct ks_error *err)
@@ -648,6 +666,11 @@ take_url(struct ks_mirror *mirror, const char *url, struct ks_error *err)
 				"control characters");
 	if (i == 0)
 		return ks_fail(err, KS_USAGE, "the address is empty");
+	if (has_password(url))
+		return ks_fail(err, KS_USAGE, "an address with a password "
+			"would be seen by others: leave it out, and let git "
+			"have it from a credential helper (git help "
+			"credentials)");
 	if (url[0] != '/' && stat(url, &st) == 0) {
 		if (getcwd(here, sizeof(here)) == NULL)
 			return ks_fail_errno(err, "the current directory");

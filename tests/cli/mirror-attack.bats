@@ -56,3 +56,75 @@ empty_directory() {
 	expect 0 in_mirror mirror update
 	expect 0 in_mirror verify --key "$VKEY"
 }
+
+# fake_git: a `git` in ./bin that says nothing for a minute, and neither does
+# what it runs.
+fake_git() {
+	mkdir -p bin
+	printf '#!/bin/sh\nsleep 61 &\necho $! >%q\nwait\n' \
+		"$PWD/helper" >bin/git
+	chmod +x bin/git
+}
+
+# ends_by SIGNAL COMMAND…: soon after it gets the signal, and with what it has
+# started; there is no terminal.
+ends_by() {
+	local code=0 start
+	rm -f helper
+	PATH=$PWD/bin:$PATH setsid "${@:2}" >out 2>err 3>&- &
+	while [ ! -s helper ]; do
+		sleep 0.05
+	done
+	start=$SECONDS
+	kill -s "$1" $!
+	wait $! || code=$?
+	[ "$code" -eq $((128 + $(kill -l "$1"))) ]
+	[ $((SECONDS - start)) -lt 10 ]
+	[ "$(<err)" = "kistore: interrupted" ]
+	gone_soon "$(<helper)"
+}
+
+# gone_soon PID: within five seconds, or is a zombie that nobody asks for.
+gone_soon() {
+	local i state
+	for ((i = 0; i < 100; i++)); do
+		state=$(ps -o stat= -p "$1") || return 0
+		[[ $state != Z* ]] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "a server that says nothing does not keep an update that is to end" {
+	need_command setsid ps
+	follow
+	fake_git
+	ends_by TERM "$KISTORE" -C mirror mirror update
+	# Nor a clone, of which nothing is left.
+	ends_by TERM "$KISTORE" mirror clone --key "$VKEY" "$KISTORE_DIR" new
+	[ ! -e new ]
+	# One that does not listen is killed.
+	printf '#!/bin/sh\ntrap "" TERM\necho $$ >%q\nsleep 5\nsleep 61\n' \
+		"$PWD/helper" >bin/git
+	ends_by TERM "$KISTORE" -C mirror mirror update
+	expect 0 in_mirror mirror update
+}
+
+@test "an address with a password is refused, and not repeated" {
+	local url
+	for url in https://user:sekret@archive.example/x \
+		"https://user:sekret@[::1]:8080/x" http://:sekret@h \
+		https://user:se@kret@archive.example; do
+		expect 2 kistore mirror clone --key "$VKEY" "$url" mirror
+		err_has "credential helper"
+		err_lacks sekret
+		err_lacks kret
+		[ ! -e mirror ]
+	done
+	# These have none.
+	for url in http://127.0.0.1:1/a:b@c http://user@127.0.0.1:1/ \
+		http://127.0.0.1:1/; do
+		expect 5 kistore mirror clone --key "$VKEY" "$url" mirror
+		out_has "unreachable"
+	done
+}
