@@ -455,17 +455,18 @@ take_over(struct kept *kept, const struct ks_note *given, struct ks_span text,
 
 /* What is published must open, for everybody who knows one of the keys. */
 static enum ks_status
-compose(const struct kept *kept, struct ks_span text, struct ks_note_key *keys,
-	size_t count, struct ks_buf *out, struct ks_error *err)
+compose(const struct kept *kept, size_t most, struct ks_span text,
+	struct ks_note_key *keys, size_t count, struct ks_buf *out,
+	struct ks_error *err)
 {
 	struct ks_note note;
 	enum ks_status status;
 	size_t i;
 
-	if (kept->count > KS_NOTE_LINES_PUBLISHED)
+	if (kept->count > most)
 		return ks_fail(err, KS_INVALID, "the note would have %zu "
-			"signature lines, and at most %d are published (N2)",
-			kept->count, KS_NOTE_LINES_PUBLISHED);
+			"signature lines, and at most %zu are published (N2)",
+			kept->count, most);
 	ks_buf_append(out, text);
 	ks_buf_byte(out, '\n');
 	for (i = 0; i < kept->count; i++)
@@ -495,8 +496,9 @@ parse_given(struct ks_span lines, struct ks_note *out, struct ks_error *err)
 
 enum ks_status
 ks_note_merge(const struct ks_note *note, struct ks_span lines,
-	struct ks_note_key *keys, size_t count, struct ks_buf *out,
-	struct ks_note_merged *merged, struct ks_error *err)
+	struct ks_note_key *keys, size_t count, size_t most,
+	struct ks_buf *out, struct ks_note_merged *merged,
+	struct ks_error *err)
 {
 	struct ks_buf result = KS_BUF_INIT;
 	struct ks_note given;
@@ -513,7 +515,8 @@ ks_note_merge(const struct ks_note *note, struct ks_span lines,
 		status = take_over(&kept, &given, note->text, keys, count,
 			merged, err);
 	if (status == KS_OK)
-		status = compose(&kept, note->text, keys, count, &result, err);
+		status = compose(&kept, most, note->text, keys, count, &result,
+			err);
 	if (status == KS_OK) {
 		ks_buf_append(out, ks_buf_span(&result));
 		status = ks_buf_check(out, err);

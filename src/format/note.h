@@ -104,10 +104,12 @@ struct ks_note_merged {
  * The keys are filled as by ks_note_open() of the result. KS_CORRUPT when
  * `lines` is malformed or a line of a key does not verify (a given one, or an
  * old one that is not replaced), KS_UNTRUSTED when no given line is of a key,
- * KS_INVALID when the result would have more than KS_NOTE_LINES_PUBLISHED
- * lines, KS_USAGE as ks_note_open(). On failure `out` is as it was. */
+ * KS_INVALID when the result would have more than `most` lines
+ * (KS_NOTE_LINES_PUBLISHED, or KS_NOTE_LINES), KS_USAGE as ks_note_open(). On
+ * failure `out` is as it was. */
 enum ks_status ks_note_merge(const struct ks_note *note, struct ks_span lines,
-	struct ks_note_key *keys, size_t count, struct ks_buf *out,
-	struct ks_note_merged *merged, struct ks_error *err) KS_CHECKED;
+	struct ks_note_key *keys, size_t count, size_t most,
+	struct ks_buf *out, struct ks_note_merged *merged,
+	struct ks_error *err) KS_CHECKED;
 
 #endif

@@ -68,8 +68,8 @@ merge(struct ks_span old, struct ks_span new, struct cosigners *cosigners,
 
 		status = !ks_span_equal(a.text, b.text) ? KS_NOT_FOUND :
 			ks_note_merge(&b, ks_span(old.data + text, old.len -
-				text), cosigners->keys, cosigners->count, out,
-				&merged, err);
+				text), cosigners->keys, cosigners->count,
+				KS_NOTE_LINES, out, &merged, err);
 		ks_note_release(&b);
 	}
 	ks_note_release(&a);
@@ -81,6 +81,7 @@ merge(struct ks_span old, struct ks_span new, struct cosigners *cosigners,
 /* The notes with more lines, as changes of the tree. */
 struct carrying {
 	struct ks_git_writer *writer;
+	const struct ks_watch *watch;
 	struct ks_buf paths;		/* each ended by NUL */
 	struct ks_oid *oids;
 	size_t count;
@@ -106,13 +107,18 @@ carry_note(struct carrying *carrying, const struct ks_stored_note *old,
 	struct cosigners *cosigners, struct ks_error *err)
 {
 	struct ks_buf note = KS_BUF_INIT;
+	struct ks_error why = KS_ERROR_INIT;
 	char path[KS_CHECKPOINT_PATH];
 	enum ks_status status = merge(ks_buf_span(&old->bytes),
-		ks_buf_span(&new->bytes), cosigners, &note, NULL);
+		ks_buf_span(&new->bytes), cosigners, &note, &why);
 
 	/* What does not go together is left as the upstream has it. */
 	if (status != KS_OK) {
 		ks_buf_release(&note);
+		if (status == KS_INVALID)
+			ks_watch_note(carrying->watch, "own cosignatures of "
+				"%llu entries are not kept: %s",
+				(unsigned long long)new->size, why.message);
 		return status == KS_NOMEM ? ks_fail_nomem(err) : KS_OK;
 	}
 	if (is_newest)
@@ -196,7 +202,8 @@ ks_mirror_carry(struct ks_mirror *mirror, struct ks_oid *commit,
 	struct ks_error *err)
 {
 	struct cosigners cosigners = { .count = 0 };
-	struct carrying carrying = { .paths = KS_BUF_INIT };
+	struct carrying carrying = { .paths = KS_BUF_INIT,
+		.watch = mirror->options->write.watch };
 	enum ks_status status;
 
 	*commit = mirror->snapshot;
@@ -355,7 +362,7 @@ add_line(struct cosigning *cosigning, struct ks_buf *out, struct ks_error *err)
 		status = sign(cosigning, note.text, &line, err);
 		if (status == KS_OK)
 			status = ks_note_merge(&note, ks_buf_span(&line), &key,
-				1, out, &merged, err);
+				1, KS_NOTE_LINES, out, &merged, err);
 	}
 	ks_note_release(&note);
 	ks_buf_release(&line);

@@ -196,7 +196,8 @@ merge(struct ks_writing *writing, const struct given *given,
 			err);
 	if (status == KS_OK) {
 		status = ks_note_merge(&note, given->lines, cosigners->keys,
-			cosigners->count, &bytes, &merged, err);
+			cosigners->count, KS_NOTE_LINES_PUBLISHED, &bytes,
+			&merged, err);
 		ks_note_release(&note);
 	}
 	if (status == KS_OK) {

@@ -128,3 +128,57 @@ gone_soon() {
 		out_has "unreachable"
 	done
 }
+
+# junk NOTE COUNT: with so many lines more, of nobody.
+junk() {
+	local i
+	cat "$1"
+	for ((i = 0; i < $2; i++)); do
+		printf '\xe2\x80\x94 w%s.example %s\n' "$i" \
+			"$(head -c 76 /dev/zero | base64 -w0)"
+	done
+}
+
+# shows LINE: the mirror's newest note has it, and the mirror is right.
+shows() {
+	git -C mirror show HEAD:checkpoint >shown
+	grep -qxF -- "$1" shown
+	kistore -q -C mirror verify --key "$VKEY" >/dev/null
+}
+
+@test "lines that the upstream adds do not drive out a cosignature" {
+	local own
+	follow
+	make_key witness witness.example/w
+	in_mirror -q mirror cosign --key witness.key >cosigned
+	own=$(tail -n 1 cosigned)
+	stored_note >note
+	for count in 16 98; do
+		junk note "$count" >fuller
+		publish_note fuller
+		expect 0 in_mirror mirror update
+		shows "$own"
+	done
+	# Of our key, and false.
+	{
+		cat note
+		text_of note | cosignature_line witness.key 7 |
+			sed 's/.Q==$/AQ==/'
+	} >fuller
+	publish_note fuller
+	expect 0 in_mirror mirror update
+	shows "$own"
+	# One is cosigned, too, that has many already.
+	junk note 50 >fuller
+	publish_note fuller
+	make_key second second.example/w
+	expect 0 in_mirror mirror update
+	expect 0 in_mirror mirror cosign --key second.key
+	shows "$(tail -n 1 "$OUT")"
+	shows "$own"
+	# A note that is full has no room: that is said.
+	junk note 99 >fuller
+	publish_note fuller
+	expect 0 in_mirror mirror update
+	err_has "own cosignatures of 9 entries are not kept"
+}

@@ -116,7 +116,8 @@ check_merge(const struct ks_note *note, bool opened)
 
 	for (i = 0; i < KNOWN; i++)
 		keys[i].vkey = &vkeys()[i];
-	status = ks_note_merge(note, lines, keys, KNOWN, &out, &merged, NULL);
+	status = ks_note_merge(note, lines, keys, KNOWN,
+		KS_NOTE_LINES_PUBLISHED, &out, &merged, NULL);
 	require(status != KS_OK || opened);
 	if (status == KS_OK) {
 		require(ks_note_parse(ks_buf_span(&out), &result, NULL) ==

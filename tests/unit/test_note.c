@@ -982,7 +982,8 @@ merge(struct ks_span bytes, struct ks_span lines, struct ks_note_key *keys,
 
 	parse(bytes, &note);
 	all_keys(keys);
-	status = ks_note_merge(&note, lines, keys, SIGNERS, out, merged, err);
+	status = ks_note_merge(&note, lines, keys, SIGNERS,
+		KS_NOTE_LINES_PUBLISHED, out, merged, err);
 	ks_note_release(&note);
 	return status;
 }
@@ -1320,7 +1321,7 @@ two_keys_of_one_name_and_id_merge_nothing(void **state)
 	sign_line(&signers[W1], TEXT, 1, &lines);
 	parse(ks_buf_span(&bytes), &note);
 	assert_int_equal(ks_note_merge(&note, ks_buf_span(&lines), keys, 2,
-		&out, &merged, NULL), KS_USAGE);
+		KS_NOTE_LINES, &out, &merged, NULL), KS_USAGE);
 	assert_int_equal(out.len, 0);
 	ks_note_release(&note);
 	ks_buf_release(&bytes);
