@@ -182,3 +182,24 @@ shows() {
 	expect 0 in_mirror mirror update
 	err_has "own cosignatures of 9 entries are not kept"
 }
+
+@test "a verification beside updates finds no fault" {
+	local round
+	follow
+	while [ ! -e stop ]; do
+		kistore -C mirror verify --key "$VKEY" >read 2>&1 || {
+			cp read failed
+			break
+		}
+	done 3>&- &
+	for ((round = 0; round < 12; round++)); do
+		grow 1 2>/dev/null
+		expect 0 in_mirror -q mirror update
+	done
+	touch stop
+	wait
+	[ ! -e failed ] || { cat failed; false; }
+	# A tag too many is one still where nothing moved.
+	git -C mirror update-ref refs/tags/snapshot/999 refs/tags/snapshot/9
+	expect 1 in_mirror verify --key "$VKEY"
+}
