@@ -110,7 +110,7 @@ shared_mode(int shared, mode_t mode)
 }
 
 void
-ks_git_share(const struct ks_gitdb *db, const char *path)
+ks_gitdb_share(const struct ks_gitdb *db, const char *path)
 {
 	struct stat st;
 
@@ -124,7 +124,7 @@ ks_git_mkdir(const struct ks_gitdb *db, const char *path,
 	struct ks_error *err)
 {
 	if (mkdir(path, 0777) == 0)
-		ks_git_share(db, path);
+		ks_gitdb_share(db, path);
 	else if (errno != EEXIST)
 		return ks_fail_errno(err, "%s", path);
 	return KS_OK;

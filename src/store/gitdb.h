@@ -378,6 +378,10 @@ enum ks_status ks_gitdb_pack(struct ks_gitdb *db, int revisions, int pack,
 enum ks_status ks_gitdb_index_pack(struct ks_gitdb *db, const char *pack,
 	const char *index, struct ks_error *err) KS_CHECKED;
 
+/* Give a file or directory the permissions that core.sharedRepository asks
+ * for; nothing is done where it is not set, or where `path` is not ours. */
+void ks_gitdb_share(const struct ks_gitdb *db, const char *path);
+
 /*
  * What comes from elsewhere: fetched aside with stock git, and adopted only
  * when it was found right. The caller holds the store's lock.

@@ -179,7 +179,7 @@ move_file(struct ks_gitdb *db, const char *from, const char *to,
 		if (status == KS_OK && rename(source, target) != 0)
 			status = ks_fail_errno(err, "%s", target);
 		if (status == KS_OK)
-			ks_git_share(db, target);
+			ks_gitdb_share(db, target);
 	}
 	free(source);
 	free(target);

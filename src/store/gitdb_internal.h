@@ -73,10 +73,6 @@ bool ks_git_ends_in(const char *name, const char *suffix);
 /* "DIRECTORY" "NAME" in fresh memory, or NULL. */
 char *ks_git_join(const char *directory, const char *name);
 
-/* Give a file or directory the permissions that core.sharedRepository asks
- * for; nothing is done where it is not set, or where `path` is not ours. */
-void ks_git_share(const struct ks_gitdb *db, const char *path);
-
 /* mkdir with what git would give it; there already is fine. */
 enum ks_status ks_git_mkdir(const struct ks_gitdb *db, const char *path,
 	struct ks_error *err) KS_CHECKED;

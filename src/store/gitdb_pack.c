@@ -592,7 +592,7 @@ move_out(struct ks_git_pack *pack, const char *name, const char *to,
 		free(from);
 		return ks_fail_nomem(err);
 	}
-	ks_git_share(pack->db, from);
+	ks_gitdb_share(pack->db, from);
 	status = ks_file_sync(from, err);
 	if (status == KS_OK && rename(from, to) != 0)
 		status = ks_fail_errno(err, "%s", to);

@@ -147,6 +147,7 @@ ks_gitdb_tag_point(struct ks_gitdb *db, const char *name,
 	git_reference *reference = NULL;
 	git_oid id = ks_git_oid(oid);
 	enum ks_status status;
+	char *path;
 	int rc;
 
 	ks_buf_printf(&full, "refs/tags/%s", name);
@@ -159,6 +160,11 @@ ks_gitdb_tag_point(struct ks_gitdb *db, const char *name,
 		if (rc < 0)
 			status = ks_git_fail(err, rc, KS_IO, "tag %s", name);
 	}
+	path = status == KS_OK ? ks_git_join(db->directory,
+		ks_buf_cstr(&full)) : NULL;
+	if (path != NULL)
+		ks_gitdb_share(db, path);
+	free(path);
 	git_reference_free(reference);
 	ks_buf_release(&full);
 	return status;

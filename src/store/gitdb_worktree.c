@@ -517,7 +517,7 @@ replace_index(struct ks_gitdb *db, const char *index, const char *copy,
 	if (status == KS_OK)
 		status = update_copy(db, copy, from, to, err);
 	if (status == KS_OK) {
-		ks_git_share(db, copy);
+		ks_gitdb_share(db, copy);
 		if (rename(copy, index) != 0)
 			status = ks_fail_errno(err, "%s", index);
 	}

@@ -106,7 +106,7 @@ ks_git_lock(const struct ks_gitdb *db, const char *path, const char *content,
 			err);
 	}
 	if (status == KS_OK) {
-		ks_git_share(db, temporary);
+		ks_gitdb_share(db, temporary);
 		status = take_lock(temporary, lock, content, err);
 		(void)unlink(temporary);
 	}

@@ -247,6 +247,8 @@ ks_mirror_state_write(struct ks_gitdb *db, struct ks_mirror_state *state,
 	if (status == KS_OK)
 		status = ks_file_replace(ks_buf_cstr(&path),
 			ks_buf_span(&text), 0666, err);
+	if (status == KS_OK)
+		ks_gitdb_share(db, ks_buf_cstr(&path));
 	ks_buf_release(&text);
 	ks_buf_release(&path);
 	return status;

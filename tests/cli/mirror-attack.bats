@@ -187,8 +187,8 @@ shows() {
 	local round
 	follow
 	while [ ! -e stop ]; do
-		kistore -C mirror verify --key "$VKEY" >read 2>&1 || {
-			cp read failed
+		kistore -C mirror verify --key "$VKEY" >seen 2>&1 || {
+			cp seen failed
 			break
 		}
 	done 3>&- &
@@ -202,4 +202,20 @@ shows() {
 	# A tag too many is one still where nothing moved.
 	git -C mirror update-ref refs/tags/snapshot/999 refs/tags/snapshot/9
 	expect 1 in_mirror verify --key "$VKEY"
+}
+
+@test "a mirror that a group shares can be read by it after an update" {
+	local mode
+	follow
+	git -C mirror config core.sharedRepository group
+	grow 1
+	(
+		umask 077
+		expect 0 in_mirror mirror update
+	)
+	for file in kistore-mirror refs/heads/main refs/tags/snapshot/10; do
+		mode=$(stat -c %A "mirror/$file")
+		[ "${mode:4:1}" = r ]
+		[ "${mode:7:1}" = - ] || [ "$file" = refs/heads/main ]
+	done
 }
