@@ -492,6 +492,12 @@ kill_parent() {
 	git_that "$1" "kill -${2-9}"' $PPID; '"${3-exit 1}"
 }
 
+# slow_fetch: one that makes `fetching` and waits for `go`, ten seconds at most.
+slow_fetch() {
+	git_that '*" fetch "*' "touch '$PWD/fetching'; n=0; while [ ! -e '$PWD/go' ] &&
+		[ \$n -lt 200 ]; do n=\$((n + 1)); sleep 0.05; done"
+}
+
 # with_git COMMAND…: by that git.
 with_git() {
 	PATH=$PWD/bin:$PATH "$@"
@@ -790,7 +796,7 @@ sys.exit(code if code >= 0 else 128 - code)' "$KISTORE" -C m.git mirror update
 	need_command flock
 	clone_mirror m.git
 	next_snapshot
-	git_that '*" fetch "*' "touch '$PWD/fetching'; while [ ! -e '$PWD/go' ]; do sleep 0.05; done"
+	slow_fetch
 	with_git "$KISTORE" -C m.git mirror update >first 2>&1 3>&- &
 	pid=$!
 	until [ -e fetching ]; do sleep 0.02; done
@@ -810,7 +816,7 @@ sys.exit(code if code >= 0 else 128 - code)' "$KISTORE" -C m.git mirror update
 
 @test "a second clone into the same place is told so, too" {
 	need_command flock
-	git_that '*" fetch "*' "touch '$PWD/fetching'; while [ ! -e '$PWD/go' ]; do sleep 0.05; done"
+	slow_fetch
 	with_git "$KISTORE" mirror clone --key "$VKEY" demo.git m.git >first 2>&1 3>&- &
 	pid=$!
 	until [ -e fetching ]; do sleep 0.02; done
