@@ -41,7 +41,6 @@ ks_gitdb_remote_head(struct ks_gitdb *db, const char *url,
 
 	channels.watch = watch;
 	memset(head, 0, sizeof(*head));
-	channels.watch = watch;
 	if (status == KS_OK)
 		status = ks_git_run(db, "ls-remote", words, &channels, err);
 	if (status == KS_OK && lseek(channels.output, 0, SEEK_SET) != 0)

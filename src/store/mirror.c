@@ -162,7 +162,8 @@ fetch(struct ks_mirror *mirror, struct ks_error *err)
 		return ks_mirror_blame(mirror, status, &said, err);
 	ks_mirror_say(mirror, "half-updated", "it does not deliver what its "
 		"HEAD leads to (try again later: it is being updated, is "
-		"damaged, or the transfer broke off): %s", reason_of(&said, text));
+		"damaged, or the transfer broke off): %s", reason_of(&said,
+		text));
 	return KS_OK;
 }
 
