@@ -10,7 +10,7 @@
 # shellcheck source=tests/lib/web.bash
 . "$REPO/tests/lib/web.bash"
 need_catalogue
-need git python3 zstd
+need git pkill python3 zstd
 ROUNDS=${ROUNDS:-50}
 export XDG_STATE_HOME=$WORK/state
 
@@ -86,15 +86,11 @@ kill_updates() {
 		delay=$(awk -v d="$duration" -v r="$RANDOM" \
 			'BEGIN { printf "%.4f", 1.2 * d * r / 32768 }')
 		(
-			set -m
 			"$KISTORE" -C mirror mirror update --wait 60 \
 				>out 2>err &
 			sleep "$delay"
-			if ((round % 2)); then
-				kill -9 $!
-			else
-				kill -9 -- -$!
-			fi
+			kill -9 $!
+			((round % 2)) || pkill -9 -f "$WORK/mirror/"
 			wait $!
 		) 2>/dev/null
 		where="$1, round $round, after $delay s"
