@@ -337,17 +337,49 @@ say_not_trusted(struct ks_mirror *mirror)
 		mirror->base == NULL ? "" : ", or be the user who pinned one");
 }
 
+/* Whether its newest note is the one that was accepted before, and is not
+ * trusted now: by another key, or by a policy. Who reads a store must not be
+ * shown what is older than that; who follows one is told why. */
+static bool
+is_distrusted(struct ks_mirror *mirror)
+{
+	const struct ks_trust_result *verdict = &mirror->verifying.verdict;
+	const struct ks_checkpoints *notes = &mirror->verifying.signed_.notes;
+	const struct ks_stored_note *newest = notes->count == 0 ? NULL :
+		&notes->list[notes->count - 1];
+	struct ks_checkpoint seen;
+	struct ks_id root;
+
+	return verdict->verdict == KS_TRUST_ROLLBACK && newest != NULL &&
+		ks_checkpoint_of_note(verdict->seen, &seen, NULL) == KS_OK &&
+		seen.size == newest->size &&
+		ks_id_equal(&seen.root, &newest->root) &&
+		ks_signed_root(&mirror->verifying.signed_, newest->size,
+		&root) && ks_id_equal(&root, &newest->root);
+}
+
 /* What is missing was taken down, and the key that signed this, or a witness,
  * is not trusted: that is what is the matter (M13). */
 static bool
-lacks_trust_alone(const struct ks_mirror *mirror)
+lacks_trust_alone(struct ks_mirror *mirror)
 {
 	const struct ks_verify_result *verified = &mirror->verified;
 
 	return verified->signature.asked &&
-		verified->signature.status == KS_UNTRUSTED &&
+		(verified->signature.status == KS_UNTRUSTED ||
+		is_distrusted(mirror)) &&
 		verified->damaged + verified->absent ==
 		mirror->verifying.unexcused;
+}
+
+static void
+say_distrusted(struct ks_mirror *mirror)
+{
+	uint64_t size = mirror->verifying.verdict.size;
+
+	ks_mirror_say(mirror, "untrusted key", "its newest note was accepted "
+		"before, and what is trusted now, another key or a policy, "
+		"accepts %llu entries", (unsigned long long)size);
 }
 
 /* What the notes are worth comes first, where that is a fault: it says why the
@@ -360,7 +392,8 @@ say_verdict(struct ks_mirror *mirror)
 	char first[sizeof(mirror->result->message)];
 
 	memcpy(first, mirror->result->message, sizeof(first));
-	if (signature->asked && signature->status == KS_CORRUPT)
+	if (signature->asked && signature->status == KS_CORRUPT &&
+		!is_distrusted(mirror))
 		ks_mirror_say(mirror, mirror->verifying.verdict.verdict ==
 			KS_TRUST_ROLLBACK && !is_behind(mirror) ? "stale" :
 			signature->verdict, "%s", signature->message);
@@ -377,6 +410,8 @@ say_verdict(struct ks_mirror *mirror)
 		ks_mirror_say(mirror, "half-updated", "%.300s", first);
 	else if (!signature->asked)
 		say_not_trusted(mirror);
+	else if (is_distrusted(mirror))
+		say_distrusted(mirror);
 	else if (signature->status != KS_OK)
 		ks_mirror_say(mirror, signature->verdict, "%s",
 			signature->message);

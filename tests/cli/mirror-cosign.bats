@@ -589,6 +589,19 @@ refuses_policy() {
 	says forged 'does not verify (N2)'
 }
 
+@test "a mirror that has a note by its key is not behind a policy that wants more" {
+	witness
+	cosign
+	next_snapshot
+	expect 0 mirror update
+	policy_file 'quorum W' >policy
+	refuses 'untrusted key' 6 'its newest note was accepted before, and what is trusted now, another key or a policy, accepts 9 entries' \
+		--policy policy
+	cosign
+	expect 0 mirror update --policy policy
+	updated 10
+}
+
 # reidentify ID: signature lines, with this id.
 reidentify() {
 	local dash name sig

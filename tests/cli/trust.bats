@@ -709,6 +709,21 @@ redact() {
 	err_has rollback
 }
 
+@test "nor by a newest note from which the signature was taken" {
+	next_snapshot
+	pin
+	stored_note >ten
+	text_of ten >text
+	note_of text signature_line thief.key >note
+	publish_note note
+	for command in log 'resolve c3252a98'; do
+		# shellcheck disable=SC2086 # two words
+		expect 1 kistore $command
+		silent_out
+		err_has rollback
+	done
+}
+
 @test "a fork by a stolen key is told from a rollback, with evidence: exit 1" {
 	git clone -q --bare demo.git clone.git
 	next_snapshot
