@@ -61,6 +61,20 @@ check_bare(struct ks_mirror *mirror, struct ks_error *err)
 		"makes one)", ks_gitdb_directory(mirror->db));
 }
 
+/* Its branch is what moves. */
+static enum ks_status
+check_branch(struct ks_mirror *mirror, struct ks_error *err)
+{
+	struct ks_git_head head;
+	enum ks_status status = ks_gitdb_head(mirror->db, &head, err);
+
+	if (status != KS_OK || !head.detached)
+		return status;
+	return ks_fail(err, KS_IO, "%s: HEAD is detached: a mirror is on a "
+		"branch (git symbolic-ref HEAD refs/heads/main)",
+		ks_gitdb_directory(mirror->db));
+}
+
 /* Take the lock and clear away what a dead update left in git's places. */
 static enum ks_status
 lock(struct ks_mirror *mirror, struct ks_error *err)
@@ -124,6 +138,8 @@ ks_mirror_open(struct ks_mirror *mirror, const char *directory,
 
 	start(mirror, options, result);
 	status = open_mirror(mirror, directory, err);
+	if (status == KS_OK)
+		status = check_branch(mirror, err);
 	if (status == KS_OK)
 		status = lock(mirror, err);
 	return status == KS_OK ? open_base(mirror, err) : status;

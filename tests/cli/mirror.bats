@@ -998,3 +998,39 @@ holds 9 entries, root sha256:$(stored_note | sed -n 3p | base64 -d | od -An -tx1
 		err_has 'a mirror is a bare repository, neither shallow nor partial'
 	done
 }
+
+@test "a mirror is on a branch, whichever: exit 5" {
+	clone_mirror m.git
+	next_snapshot
+	head=$(git -C m.git rev-parse HEAD)
+	echo "$head" >m.git/HEAD
+	for command in update 'cosign --key other.key'; do
+		# shellcheck disable=SC2086 # words
+		expect 5 mirror $command
+		err_has 'HEAD is detached: a mirror is on a branch'
+		silent_out
+	done
+	nothing_left m.git
+	expect 0 mirror status
+	echo 'ref: refs/heads/trunk' >m.git/HEAD
+	git -C m.git branch -m main trunk
+	expect 0 mirror update
+	updated 10
+	[ "$(git -C m.git symbolic-ref HEAD)" = refs/heads/trunk ]
+}
+
+@test "what somebody keeps in a mirror keeps what was taken down, and is named" {
+	clone_mirror m.git
+	git -C m.git branch mine
+	taken_down
+	for n in 1 2; do
+		expect 5 mirror update
+		err_has 'the update is accepted, but what was taken down is not all removed yet'
+		err_has 'other references lead to it (X9): delete them or move them elsewhere first: refs/heads/mine'
+		mirror_is 10
+	done
+	git -C m.git branch -q -D mine
+	expect 0 mirror update
+	out_has 'what was taken down is gone from the history here, too'
+	gone m.git "$BODY"
+}
