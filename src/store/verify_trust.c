@@ -33,6 +33,17 @@ mark_sizes(struct ks_verifying *verifying, struct ks_error *err)
 	return status;
 }
 
+/* What was accepted may be of a state that came after the store was opened:
+ * then that one is judged, not a rollback seen in the older one. */
+static enum ks_status
+follow_memory(struct ks_verifying *verifying, struct ks_error *err)
+{
+	struct ks_store *store = verifying->store;
+
+	return verifying->options->trust == NULL || store->in_the_past ?
+		KS_OK : ks_store_refresh(store, err);
+}
+
 enum ks_status
 ks_verify_trust_begin(struct ks_verifying *verifying, struct ks_error *err)
 {
@@ -44,6 +55,8 @@ ks_verify_trust_begin(struct ks_verifying *verifying, struct ks_error *err)
 	if (status == KS_OK && verifying->seen.len > 0)
 		status = ks_trust_add_seen(verifying->trust, verifying->seen,
 			true, err);
+	if (status == KS_OK)
+		status = follow_memory(verifying, err);
 	if (status != KS_OK)
 		return status;
 	if (!ks_trust_is_asked(verifying->trust))

@@ -239,6 +239,9 @@ ks_store_view(struct ks_store *store, const char *state_directory,
 		&viewing.state, err);
 
 	memset(view, 0, sizeof(*view));
+	/* What was accepted may be of a state that came after it was opened. */
+	if (status == KS_OK && !store->in_the_past)
+		status = ks_store_refresh(store, err);
 	if (status == KS_OK)
 		status = ks_gitdb_commit(store->db, &store->head.commit,
 			&commit, err);

@@ -383,8 +383,9 @@ uncosigned() {
 	[ "$(git -C m.git rev-parse HEAD)" = "$(upstream rev-parse HEAD)" ]
 	expect 0 mirror status
 	out_has 'own cosignatures of the newest note: 1'
-	# One that spoils it does not have its way.
-	sed '$s/A/B/' cosigned >spoilt
+	# One that spoils it, in its signature, does not have its way.
+	sed -E '$s/^(— [^ ]+ .{40})A/\1B/;t;$s/^(— [^ ]+ .{40})./\1A/' \
+		cosigned >spoilt
 	publish_note spoilt
 	expect 0 mirror update
 	mirror_note | diff cosigned -
