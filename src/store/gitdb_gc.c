@@ -25,6 +25,17 @@ ks_gitdb_gc(struct ks_gitdb *db, struct ks_error *err)
 	return status == KS_OK ? reopen(db, err) : status;
 }
 
+/* A pack that a git which died was writing: git itself does not remove it. */
+static void
+remove_unfinished(const struct ks_gitdb *db)
+{
+	char *packs = ks_git_join(db->objects, "pack");
+
+	if (packs != NULL)
+		ks_git_remove_below(packs, ".tmp-");
+	free(packs);
+}
+
 enum ks_status
 ks_gitdb_prune(struct ks_gitdb *db, bool afresh, int lock,
 	struct ks_error *err)
@@ -47,6 +58,8 @@ ks_gitdb_prune(struct ks_gitdb *db, bool afresh, int lock,
 	status = ks_git_run(db, "reflog", reflog, &channels, err);
 	if (status == KS_OK)
 		status = ks_git_run(db, "gc", gc, &channels, err);
+	if (status == KS_OK)
+		remove_unfinished(db);
 	return status == KS_OK ? reopen(db, err) : status;
 }
 
